@@ -6,84 +6,60 @@ import tseslint from 'typescript-eslint';
 const SRC = join(import.meta.dirname, 'src');
 
 /**
- * Who may import whom, by folder of src. The one table behind the rule below: a folder may import itself, `common`, and what
- * stands here, which has to stand above it, so that nothing goes in circles. A folder that is missing here may not be in src.
+ * Who may import whom, by folder of src. The one table behind the rule below: a folder may import itself, `platform/common`, and
+ * what stands here, which has to stand above it, so that nothing goes in circles. A folder that is missing here may not be in src.
  */
+const STORES = ['platform/config', 'platform/database', 'platform/outbox', 'platform/redis'];
+const PLATFORM = [...STORES, 'platform/http'];
+const CORE = ['accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'health'];
 const MAY_IMPORT = {
-  common: [],
   client: [],
-  config: [],
-  http: ['config'],
-  database: ['config'],
-  webhooks: ['config', 'database'],
-  accounts: ['config', 'database', 'webhooks'],
-  redis: ['config'],
-  auth: ['config', 'http', 'accounts', 'redis'],
-  throttling: ['config', 'http', 'accounts', 'auth', 'redis'],
-  upstreams: ['config', 'redis'],
-  models: ['config', 'http', 'auth', 'upstreams'],
-  usage: ['config', 'http', 'database', 'webhooks', 'accounts', 'auth', 'throttling', 'upstreams'],
-  chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
-  compatible: ['config', 'http', 'throttling', 'upstreams', 'models', 'usage', 'chat'],
-  health: ['config', 'http', 'database', 'auth', 'redis', 'usage'],
-  observability: [
-    'config',
-    'database',
-    'webhooks',
-    'http',
-    'accounts',
-    'auth',
-    'redis',
-    'throttling',
-    'upstreams',
-    'usage',
-    'chat',
-  ],
-  dashboard: ['config', 'http', 'webhooks', 'accounts', 'auth', 'throttling', 'models', 'usage', 'observability'],
-  'admin-api': ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'usage', 'dashboard'],
-  plugins: [
-    'config',
-    'http',
-    'database',
-    'accounts',
-    'redis',
-    'auth',
-    'throttling',
-    'upstreams',
-    'models',
-    'usage',
-    'chat',
-    'dashboard',
-    'observability',
-    'health',
-  ],
-  bootstrap: ['config', 'http', 'database', 'accounts', 'auth', 'models', 'chat', 'compatible', 'observability'],
-  'admin-commands': ['config', 'accounts', 'usage', 'plugins'],
-  'terminal-chat': ['client'],
+  'platform/common': [],
+  'platform/config': [],
+  'platform/logs': ['platform/config'],
+  'platform/http': ['platform/config'],
+  'platform/database': ['platform/config'],
+  'platform/outbox': ['platform/config', 'platform/database'],
+  'platform/redis': ['platform/config'],
+  accounts: ['platform/config', 'platform/database', 'platform/outbox'],
+  auth: [...PLATFORM, 'accounts'],
+  throttling: [...PLATFORM, 'accounts', 'auth'],
+  upstreams: ['platform/config', 'platform/redis'],
+  models: [...PLATFORM, 'auth', 'upstreams'],
+  usage: [...PLATFORM, 'accounts', 'auth', 'throttling', 'upstreams'],
+  chat: [...PLATFORM, 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
+  health: [...PLATFORM, 'auth', 'usage'],
+  'plugins/webhooks': STORES,
+  'plugins/compatible': [...PLATFORM, 'throttling', 'upstreams', 'models', 'usage', 'chat'],
+  'plugins/observability': [...PLATFORM, ...CORE, 'platform/logs', 'plugins/webhooks'],
+  'plugins/dashboard': [...PLATFORM, ...CORE, 'client', 'plugins/webhooks', 'plugins/observability'],
+  'plugin-api': [...PLATFORM, ...CORE, 'plugins/dashboard', 'plugins/observability'],
+  'plugins/admin': [...PLATFORM, ...CORE, 'plugins/dashboard', 'plugin-api'],
+  'platform/start': [...PLATFORM, ...CORE, 'platform/logs', 'plugins/compatible', 'plugins/observability'],
 };
 
+const PLUGINS = ['webhooks', 'compatible', 'observability', 'dashboard', 'admin'].map((name) => `plugins/${name}`);
 /** The same of the files at the top of src, and of the test kit, which puts the folders together as they do. */
 const FILES_MAY_IMPORT = {
-  'app.module.ts': [
-    ...['config', 'http', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'health', 'dashboard'],
-    ...['observability', 'accounts', 'redis', 'plugins', 'compatible', 'admin-api', 'webhooks'],
-  ],
-  testing: [...['config', 'accounts', 'throttling', 'upstreams', 'usage', 'plugins', 'bootstrap', 'app.module.ts']],
-  'index.ts': [
-    ...['config', 'http', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'bootstrap'],
-    ...['dashboard', 'observability', 'health', 'plugins', 'admin-commands', 'app.module.ts'],
-  ],
+  'app.module.ts': [...PLATFORM, ...CORE, ...PLUGINS, 'plugin-api'],
+  testing: [...PLATFORM, ...CORE, 'plugin-api', 'platform/start', 'app.module.ts'],
+  'index.ts': [...PLATFORM, ...CORE, ...PLUGINS, 'plugin-api', 'platform/logs', 'platform/start', 'app.module.ts'],
   'client.ts': ['client'],
   'testing.ts': ['testing'],
-  'main.ts': ['bootstrap', 'app.module.ts'],
-  'admin.ts': ['admin-commands'],
-  'chat-cli.ts': ['client', 'terminal-chat'],
+  'main.ts': ['platform/start', 'app.module.ts'],
+  'admin.ts': ['plugins/admin'],
+  'chat-cli.ts': ['client'],
 };
 
 const TABLE = { ...MAY_IMPORT, ...FILES_MAY_IMPORT };
 
 const entries = Object.keys(TABLE);
-for (const name of readdirSync(SRC)) {
+/** The folders that hold folders of the table. */
+const GROUPS = ['platform', 'plugins'];
+const folders = readdirSync(SRC).flatMap((name) =>
+  GROUPS.includes(name) ? readdirSync(join(SRC, name)).map((inner) => `${name}/${inner}`) : [name],
+);
+for (const name of folders) {
   if (!entries.includes(name)) throw new Error(`src/${name} is missing from MAY_IMPORT in .eslintrc.js.`);
 }
 for (const [place, [name, others]] of Object.entries(TABLE).entries()) {
@@ -94,7 +70,10 @@ for (const [place, [name, others]] of Object.entries(TABLE).entries()) {
 }
 
 /** The entry that a file, or the path of an import, belongs to. */
-const entryOf = (path) => relative(SRC, path).split(sep)[0].replace(/\.js$/, '.ts');
+const entryOf = (path) => {
+  const [top, inner] = relative(SRC, path).split(sep);
+  return GROUPS.includes(top) ? `${top}/${inner}` : top.replace(/\.js$/, '.ts');
+};
 
 const onImports = (judge) => ({
   ImportDeclaration: judge,
@@ -110,7 +89,7 @@ const mayImport = {
     const judge = ({ source }) => {
       if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
       const other = entryOf(resolve(dirname(context.filename), source.value));
-      if (other === own || other === 'common' || TABLE[own].includes(other)) return;
+      if (other === own || other === 'platform/common' || TABLE[own].includes(other)) return;
       context.report({ node: source, message: `src/${own} may not import ${other}: see MAY_IMPORT in .eslintrc.js.` });
     };
     return onImports(judge);
@@ -170,11 +149,11 @@ const layering = {
 
 const environment = {
   files: ['src/**/*.{ts,tsx}'],
-  ignores: ['src/config/**'],
+  ignores: ['src/platform/config/**'],
   rules: {
     'no-restricted-properties': [
       'error',
-      { object: 'process', property: 'env', message: 'The environment is read in src/config only.' },
+      { object: 'process', property: 'env', message: 'The environment is read in src/platform/config only.' },
     ],
   },
 };

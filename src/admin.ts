@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { runAdmin } from './admin-commands/run-admin.js';
+import { runAdmin } from './plugins/admin/commands/run-command.js';
 
 await runAdmin();

@@ -1,41 +1,40 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { AdminApiModule } from './admin-api/admin-api.module.js';
+import { AdminApiModule } from './plugins/admin/api/admin-api.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
 import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
 import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
-import { CommonModule } from './common/common.module.js';
-import { CompatibleModule } from './compatible/compatible.module.js';
-import { ExtensionsModule } from './common/extensions/extensions.js';
-import type { Config } from './config/config.js';
-import { ConfigModule, type AsyncConfig } from './config/config.module.js';
-import { DashboardModule } from './dashboard/dashboard.module.js';
-import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
+import { CommonModule } from './platform/common/common.module.js';
+import { CompatibleModule } from './plugins/compatible/compatible.module.js';
+import { ExtensionsModule } from './platform/common/extensions/extensions.js';
+import type { Config } from './platform/config/config.js';
+import { ConfigModule, type AsyncConfig } from './platform/config/config.module.js';
+import { DashboardModule } from './plugins/dashboard/dashboard.module.js';
+import { PageErrorFilter } from './plugins/dashboard/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
-import { BodyModule } from './http/body/body.module.js';
-import { RequestBodyGuard } from './http/body/request-body.guard.js';
-import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
-import { HttpModule } from './http/http.module.js';
-import { RequestValidationPipe } from './http/request/request-validation.pipe.js';
+import { BodyModule } from './platform/http/body/body.module.js';
+import { RequestBodyGuard } from './platform/http/body/request-body.guard.js';
+import { ServiceErrorFilter } from './platform/http/errors/service-error.filter.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { RequestValidationPipe } from './platform/http/request/request-validation.pipe.js';
 import { ModelsModule } from './models/models.module.js';
-import { ObservabilityModule } from './observability/observability.module.js';
-import { PluginSet, type Plugin } from './plugins/plugin-set.js';
-import { PluginsModule } from './plugins/plugins.module.js';
-import { RedisModule } from './redis/redis.module.js';
+import { ObservabilityModule } from './plugins/observability/observability.module.js';
+import { PluginSet, type Plugin } from './plugin-api/plugin-set.js';
+import { PluginsModule } from './plugin-api/plugin-configs.js';
+import { RedisModule } from './platform/redis/redis.module.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 import { AdmissionGuard } from './throttling/admission.guard.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
-import { LedgerTokensUsed, LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
 import { UsageReportsModule } from './usage/reports/usage-reports.module.js';
 import { UsageModule } from './usage/usage.module.js';
-import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { WebhooksModule } from './plugins/webhooks/webhooks.module.js';
 
-export interface AppOptions {
+interface AppOptions {
   /** The configuration. By default, it is loaded from the environment. */
   readonly config?: Config;
   /** The plugins, in the order in which their extensions run. */
@@ -43,7 +42,7 @@ export interface AppOptions {
 }
 
 /** As {@link AppOptions}, with a configuration that is loaded asynchronously, for example from a store of secrets. */
-export interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'> {}
+interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'> {}
 
 /** Makes the public services of the service injectable everywhere, so that a plugin need not know their modules. */
 @Global()
@@ -88,11 +87,8 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       HttpModule,
       AuthModule,
       UpstreamsModule,
-      UsageModule.register({ usageStore: plugins.single('usageStore') }),
-      ThrottlingModule.register({
-        limitStore: plugins.single('limitStore'),
-        tokensUsed: plugins.single('tokensUsed') ?? { module: LedgerTokensUsedModule, token: LedgerTokensUsed },
-      }),
+      UsageModule,
+      ThrottlingModule.register({ limitStore: plugins.single('limitStore') }),
       DurableModule,
       ChatModule,
       ModelsModule,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { AppModule } from './app.module.js';
-import { bootstrap } from './bootstrap/bootstrap.js';
+import { bootstrap } from './platform/start/bootstrap.js';
 
 await bootstrap(() => AppModule.register());

@@ -10,7 +10,7 @@ export {
 export { configFor, TEST_MODEL } from './testing/service/test-config.js';
 export { ScriptedProvider, type Script } from './testing/provider/scripted-provider.js';
 export type { ProviderCall } from './testing/provider/provider-call.js';
-export { anthropic, gemini, ollama, openAi, type Dialect } from './testing/provider/dialects.js';
+export { anthropic, gemini, ollama, openAi, openAiResponses, type Dialect } from './testing/provider/dialects.js';
 export { waitFor } from './testing/wait-for.js';
 
 export { describeProtocol } from './testing/protocols/describe-protocol.js';
@@ -19,10 +19,3 @@ export { TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from './testing/protocols/samp
 
 export { describeLimitStore } from './testing/stores/describe-limit-store.js';
 export type { LimitStoreContract, OpenedLimitStore } from './testing/stores/limit-stores.js';
-export {
-  describeUsageStore,
-  type OpenedUsageStore,
-  type StoredUsage,
-  type UsageStoreContract,
-} from './testing/stores/describe-usage-store.js';
-export { testBegunStream, testUsageRecord } from './testing/stores/usage-records.js';

@@ -5,8 +5,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests that replace a module of a package for those of `src`. They cannot share the memory of modules with others. */
 const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/auth/sign-in-work.test.ts'];
 
-/** Folders with files that take long, as they start many services. */
-const LONG = /[/\\]test[/\\](?:config|crash|replicas|stores)[/\\]/;
+/** The tests that `npm run test:system` runs: they start programs, or take as long as the limits and attacks that they are about. */
+const SYSTEM = ['config', 'crash', 'deploy', 'histories', 'hostile', 'package', 'proxies', 'replicas', 'stores'];
+const BROWSER = 'browser';
+/** The tests with the programs and SDKs of other projects, which have a lock file of their own. */
+const CLIENTS = 'clients';
+const filesIn = (folder: string): string => `${folder}/**/*.test.ts`;
+
+/** Folders with files that take long, as they start many services or try many schedules. */
+const LONG = /[/\\]test[/\\](?:config|crash|histories|replicas|stores)[/\\]/;
 /** The part of a run in which the long files begin. One that begins at the end would run alone. */
 const LONG_ONES_BEGIN_WITHIN = 0.8;
 
@@ -58,7 +65,6 @@ const builtModules: Plugin = {
   },
 };
 
-const BROWSER = 'browser/**/*.test.ts';
 const SHARING_MODULES = {
   server: { deps: { external: [/[/\\]dist[/\\]/] } },
   // To load Nest and TypeORM anew for each file takes a third of the time.
@@ -99,11 +105,30 @@ export default defineConfig({
           ...SHARING_MODULES,
           name: 'together',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'mutation/output/**', BROWSER, ...REPLACE_MODULES],
+          exclude: [
+            ...configDefaults.exclude,
+            'mutation/output/**',
+            ...[...SYSTEM, BROWSER, CLIENTS].map(filesIn),
+            ...REPLACE_MODULES,
+          ],
         },
       },
       { extends: true, test: { name: 'alone', include: REPLACE_MODULES } },
-      { extends: true, plugins: [builtModules], test: { ...SHARING_MODULES, name: 'browser', include: [BROWSER] } },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: 'system', include: SYSTEM.map(filesIn) },
+      },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: 'browser', include: [filesIn(BROWSER)] },
+      },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: CLIENTS, include: [filesIn(CLIENTS)], testTimeout: 120_000 },
+      },
     ],
   },
 });

@@ -10,6 +10,9 @@ const NOT_BUNDLED = ['@node-rs/argon2', 'better-sqlite3', 'pino', 'pino-pretty',
 /** Optional peers of the packages that this service does not use. */
 const MAY_BE_MISSING = ['@fastify/static', /^@nestjs\/(?:microservices|websockets)/];
 
+/** Optional peers of this service, with many files. They are loaded when an upstream has such credentials. */
+const CLOUD_CREDENTIALS = ['@aws-sdk/credential-provider-node', '@smithy/signature-v4', 'google-auth-library'];
+
 /**
  * @param {string} dist the folder of the compiled modules
  * @param {readonly string[]} programs the names of their entries, which import the bundle from now on
@@ -20,7 +23,7 @@ export async function bundle(dist, programs, otherModules) {
   const build = await rolldown({
     input: Object.fromEntries(programs.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
-    external: [...NOT_BUNDLED, ...MAY_BE_MISSING],
+    external: [...NOT_BUNDLED, ...MAY_BE_MISSING, ...CLOUD_CREDENTIALS],
     treeshake: false,
     plugins: [filesOf(dist), oneTypeorm(), withoutUnused()],
   });
@@ -44,7 +47,7 @@ export async function bundle(dist, programs, otherModules) {
     // A static import would load the bundle before the first line runs.
     writeFileSync(
       join(dist, `${name}.js`),
-      `#!/usr/bin/env node\nimport './bootstrap/small-start.js';\nawait import('./bundle/${name}.js');\n`,
+      `#!/usr/bin/env node\nimport './platform/start/small-start.js';\nawait import('./bundle/${name}.js');\n`,
     );
     rmSync(join(dist, `${name}.js.map`), { force: true });
   }

@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import {
   ChatPlugin,
   Histogram,
+  type LedgerRow,
   type MetricFamily,
   type MetricsProvider,
-  type UsageRecord,
-  type UsageSink,
+  type UsageFeed,
 } from 'chat-streaming-service';
 
 const BOUNDS = [10, 100, 1_000, 10_000];
 
-/** A histogram of the output tokens of each model. Counting costs nothing else than an addition, also without METRICS_PORT. */
+/** A histogram of the output tokens of each model. One replica at a time gets the records, so sum it over the replicas. */
 @Injectable()
-export class AnswerLengths implements UsageSink, MetricsProvider {
+export class AnswerLengths implements UsageFeed, MetricsProvider {
+  readonly name = 'answer-lengths';
   private readonly byModel = new Map<string, Histogram>();
 
   readonly families: readonly MetricFamily[] = [
@@ -25,18 +26,24 @@ export class AnswerLengths implements UsageSink, MetricsProvider {
     },
   ];
 
-  record({ model, outcome, outputTokens: { count } }: UsageRecord): void {
-    if (outcome !== 'completed' || count === undefined) return;
+  deliver(records: readonly LedgerRow[]): Promise<void> {
+    for (const { model, outcome, completion_tokens: tokens } of records) {
+      if (outcome === 'completed' && tokens !== null) this.of(model).add(tokens);
+    }
+    return Promise.resolve();
+  }
+
+  private of(model: string): Histogram {
     let histogram = this.byModel.get(model);
     if (histogram === undefined) this.byModel.set(model, (histogram = new Histogram(BOUNDS)));
-    histogram.add(count);
+    return histogram;
   }
 }
 
 @ChatPlugin({
   name: 'answer-lengths',
   compatibility: '^1',
-  usageSinks: [AnswerLengths],
+  usageFeeds: [AnswerLengths],
   metrics: [AnswerLengths],
 })
 export class AnswerLengthsPlugin {}

@@ -1,9 +1,10 @@
 import { AcmePlugin } from './acme-protocol.plugin.js';
 import { AnswerLengthsPlugin } from './answer-lengths.plugin.js';
 import { CertificatePlugin } from './certificate-strategy.plugin.js';
+import { CompanyPlugin } from './company-credentials.plugin.js';
 import { CompletionsPlugin } from './completions.plugin.js';
 import { EchoPlugin } from './echo-protocol.plugin.js';
-import { FileUsagePlugin } from './file-usage-store.plugin.js';
+import { FramesPlugin } from './frames-protocol.plugin.js';
 import { GatewayPlugin } from './gateway-protocol.plugin.js';
 import { GuardrailPlugin } from './guardrail.plugin.js';
 import { JobsPlugin } from './jobs-protocol.plugin.js';
@@ -14,7 +15,6 @@ import { ModelLimitsPlugin } from './model-limits.plugin.js';
 import { MonthlyBudgetPlugin } from './monthly-budget.plugin.js';
 import { PromptsPagePlugin } from './prompts-page.plugin.js';
 import { PromptsPlugin } from './prompts.plugin.js';
-import { QueuePlugin } from './queue-sink.plugin.js';
 import { RedactorPlugin } from './redactor.plugin.js';
 import { RegistryPlugin } from './registry-models.plugin.js';
 import { SpendingPagePlugin } from './spending-page.plugin.js';
@@ -30,14 +30,14 @@ export const PLUGINS = [
   EchoPlugin,
   GatewayPlugin,
   JobsPlugin,
+  FramesPlugin,
+  CompanyPlugin,
   JwtPlugin,
   CertificatePlugin,
   MemoryLimitsPlugin,
   ModelLimitsPlugin,
   MonthlyBudgetPlugin,
-  QueuePlugin,
   WebhookPlugin,
-  FileUsagePlugin,
   RegistryPlugin,
   SummariesPlugin,
   TranslatorPlugin,

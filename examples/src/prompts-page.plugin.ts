@@ -40,7 +40,7 @@ export class PromptsPage {
       response,
       async () => {
         await this.prompts.add(accountId, form);
-        this.pages.leadTo(response, '/prompts');
+        this.pages.redirect(response, '/prompts');
       },
       (problems) => this.page(accountId, form, problems),
     );

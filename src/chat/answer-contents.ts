@@ -1,4 +1,4 @@
-import { ServiceError } from '../common/service-error.js';
+import { ServiceError } from '../platform/common/service-error.js';
 import type { ReasoningContent, TextContent, ToolCallContent } from '../upstreams/contract/conversation.js';
 import type { CompletionPart, FinishReason, ReasoningPart, TokenUsage } from '../upstreams/contract/stream-part.js';
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../http/open-api/api-decorators.js';
-import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
-import { RATE_LIMIT_HEADERS } from '../http/open-api/api-headers.js';
+import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../platform/http/open-api/api-decorators.js';
+import { ApiErrors } from '../platform/http/open-api/api-errors.decorator.js';
+import { RATE_LIMIT_HEADERS } from '../platform/http/open-api/api-headers.js';
 import { ApiLastEventId, DURABLE_HEADERS } from './durable/api-durable-streams.decorator.js';
 import { Chunk, EVENT_STREAM } from './stream/chunk.dto.js';
 

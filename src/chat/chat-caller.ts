@@ -1,15 +1,18 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { principalOf } from '../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../auth/principal/principal.js';
-import { clientGone } from '../http/request/client-gone.js';
-import type { RequestContext } from '../http/request/request-context.js';
+import { principalOf, type Principal } from '../auth/principal/principal.js';
+import { clientGone } from '../platform/http/request/client-gone.js';
+import type { RequestContext } from '../platform/http/request/request-context.js';
+import type { ServiceError } from '../platform/common/service-error.js';
 import type { Lease } from '../throttling/limit-store.js';
+import type { UsageRecord } from '../usage/record/usage-record.js';
 
 /** A lease for one completion. */
 export interface CompletionLease extends Lease {
   /** Called when the completion begins. From then on, the service always settles the lease. */
   takeOver?(): void;
+  /** Returns the same lease for one more completion of the request. The lease adds up what all of them use. */
+  part?(): CompletionLease;
 }
 
 /**
@@ -25,11 +28,18 @@ export interface ChatCaller {
   readonly requestId: string;
   /**
    * The reservation from the limits of the account, if the account has limits. The service settles and releases it when the
-   * completion is over. The lease of a request keeps its slot until the response is over.
+   * completion is over. The lease of a request adds up the tokens of all its completions, and ends with the response.
    */
   readonly lease?: CompletionLease | undefined;
   /** True when the completion continues although the client of the request has left. For the ledger only. */
   readonly detached?: boolean;
+  /**
+   * Called when the answer is complete, with its record. The record is kept when the result is there: with the failure of the
+   * result, if the complete answer could not be delivered. By default, a complete answer is delivered.
+   */
+  readonly onComplete?: ((record: UsageRecord) => Promise<ServiceError | undefined>) | undefined;
+  /** How long the client has waited already, in milliseconds. */
+  readonly waitedMs?: number | undefined;
   /** The request whose log line and metrics show the completion. */
   readonly context?: RequestContext;
 }

@@ -9,15 +9,14 @@ import {
   SseSignal,
   type MessageEvent,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '../http/open-api/api-decorators.js';
+import { ApiBearerAuth, ApiTags } from '../platform/http/open-api/api-decorators.js';
 import type { Response } from 'express';
 import { Observable } from 'rxjs';
-import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../auth/principal/principal.js';
-import { CONFIG, type Config } from '../config/config.js';
-import { BodyValues } from '../http/body/json/body-values.decorator.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal/principal.js';
+import { CONFIG, type Config } from '../platform/config/config.js';
+import { BodyValues } from '../platform/http/body/json/body-values.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
+import { AdmissionLease } from '../throttling/admission.guard.js';
 import type { RequestLease } from '../throttling/request-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';

@@ -4,7 +4,6 @@ import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { DurableClaimGuard } from './durable/durable-claim.guard.js';
-import { DurableAnswers } from './durable/parts/durable-answers.js';
 import { DurableStreams } from './durable/durable-streams.js';
 import { DurableStreamsController } from './durable/durable-streams.controller.js';
 import { ReplayBudget } from './durable/replay-budget.js';
@@ -25,19 +24,10 @@ import { StreamSender } from './stream/stream-sender.js';
     InterChunkLatencies,
     OpenStreams,
     DurableStreams,
-    DurableAnswers,
     DurableClaimGuard,
     ReplayBudget,
     StreamSender,
   ],
-  exports: [
-    ChatService,
-    InterChunkLatencies,
-    OpenStreams,
-    DurableStreams,
-    DurableAnswers,
-    DurableClaimGuard,
-    StreamSender,
-  ],
+  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard, StreamSender],
 })
 export class ChatModule {}

@@ -1,27 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import { INVALID_TOKEN_CHALLENGE } from '../auth/bearer/bearer-header.js';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
+import { ServiceError } from '../platform/common/service-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import type { Lease } from '../throttling/limit-store.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
+import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../usage/record/usage-record.js';
-import { maxAnswerTokens, maxMicros, maxPromptTokens } from '../usage/budgets/reserved-cost.js';
-import { SpendBudgets, type SpendHold } from '../usage/budgets/spend-budgets.js';
-import { estimatePromptTokens, samplePrompt, type PromptContents } from '../usage/record/token-estimate.js';
-import type { ChatCaller } from './chat-caller.js';
+import { costBound } from '../usage/budgets/reserved-cost.js';
+import { SpendBudgets } from '../usage/budgets/spend-budgets.js';
+import type { ChatCaller, CompletionLease } from './chat-caller.js';
 import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { completionOf, type Completion } from './answer-contents.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
-import { maxTokensOf, requestedContents } from './request/requested-contents.js';
+import { maxAnswerTokens, maxTokensOf, requestedContents } from './request/requested-contents.js';
 import { withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
 import { OpenStreams } from './stream/open-streams.js';
 
 /** What the caller reads. Until the first part that the caller reads, a failover to another provider is possible. */
-export interface StreamOptions {
+export interface CompletionOptions {
   /** Whether the parts contain reasoning. By default, as `reasoning.include_text` of the request says. */
   readonly reasoning?: boolean | undefined;
   /** Whether the parts contain tool calls. By default, if the request offers tools. */
@@ -29,7 +30,7 @@ export interface StreamOptions {
 }
 
 /** A complete answer, and its record in the ledger. */
-export interface RecordedCompletion extends Completion {
+interface RecordedCompletion extends Completion {
   /** The token counts and the cost. A count that the provider has not reported is estimated, and has the source `estimated`. */
   readonly record: UsageRecord;
 }
@@ -59,18 +60,18 @@ export class ChatService {
   async complete(
     request: ConversationRequest,
     caller: ChatCaller,
-    options?: StreamOptions,
+    options?: CompletionOptions,
   ): Promise<RecordedCompletion> {
     const parts = await this.stream(request, caller, options);
     return { ...(await completionOf(parts)), record: await parts.record };
   }
 
   /**
-   * Estimates the tokens of messages and tools, as the service does for its limits. The estimate is within about 10 % of the tokenizers
-   * of large providers.
+   * Estimates the tokens of a prompt, as the service does where a provider reports none. The estimate is within about 10 % of the
+   * tokenizers of large providers.
    */
   estimateTokens(prompt: PromptContents): number {
-    return estimatePromptTokens(prompt);
+    return promptTokensNow(prompt).estimated;
   }
 
   /**
@@ -90,7 +91,7 @@ export class ChatService {
    * complete. Otherwise the iteration rejects.
    * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
    */
-  async stream(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<RecordedParts> {
+  async stream(request: ConversationRequest, caller: ChatCaller, options?: CompletionOptions): Promise<RecordedParts> {
     const valid = await this.validated(request).catch((error: unknown) => {
       release(caller.lease);
       throw error;
@@ -104,7 +105,11 @@ export class ChatService {
   }
 
   /** As {@link stream}, for a request that is validated. */
-  async open(request: ConversationRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<RecordedParts> {
+  async open(
+    request: ConversationRequest,
+    caller: ChatCaller,
+    options: CompletionOptions = {},
+  ): Promise<RecordedParts> {
     try {
       return this.hooks.isEmpty
         ? await this.begin(request, request, caller, options, undefined)
@@ -118,7 +123,7 @@ export class ChatService {
   private async beginHooked(
     request: ConversationRequest,
     caller: ChatCaller,
-    options: StreamOptions,
+    options: CompletionOptions,
   ): Promise<RecordedParts> {
     const { principal, requestId, signal } = caller;
     const over = new AbortController();
@@ -128,7 +133,9 @@ export class ChatService {
     };
     signal.addEventListener('abort', end);
     const { hooks } = this;
-    const context: HookContext = { principal, requestId, recordId: this.ledger.newId(), signal: over.signal };
+    const lease = caller.lease?.part?.();
+    const recordId = this.ledger.newId();
+    const context: HookContext = { principal, requestId, recordId, signal: over.signal, lease };
     try {
       const transformed = await hooks.transform(request, context);
       return await this.begin(transformed, request, caller, options, { hooks, context, end });
@@ -143,28 +150,33 @@ export class ChatService {
     request: ConversationRequest,
     reservedFor: ConversationRequest,
     caller: ChatCaller,
-    { reasoning, toolCalls }: StreamOptions,
+    { reasoning, toolCalls }: CompletionOptions,
     hooked: HookedCompletion | undefined,
   ): Promise<RecordedParts> {
     const { accountId, tier } = caller.principal;
     const contents = requestedContents(request);
     const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
-    let maxTokens = withinGrant(maxTokensOf(request, model, tier), request, tier, caller.lease, reservedFor);
-    let hold: SpendHold | undefined;
-    if (this.budgets.limits(caller.principal)) {
-      // Reserves the most that the completion can cost, before it starts.
-      const prompt = maxPromptTokens(estimatePromptTokens(request), request.messages.length);
-      maxTokens ??= maxAnswerTokens(model, prompt);
-      const id = hooked?.context.recordId ?? this.ledger.newId();
-      hold = await this.budgets.reserve(caller.principal, maxMicros(model, prompt, maxTokens), id);
+    const counted = promptTokens(request);
+    const prompt = counted instanceof Promise ? await counted : counted;
+    const granted = caller.lease?.tokens;
+    let maxTokens = maxTokensOf(request, model, tier);
+    if (granted !== undefined) {
+      const reserved = request === reservedFor ? prompt : await promptTokens(reservedFor);
+      maxTokens = withinGrant(maxTokens ?? maxAnswerTokens(model, prompt.estimated), granted, reserved.atMost);
     }
-    const running = new RunningCompletion(caller, samplePrompt(request), hooked, hold);
+    const running = new RunningCompletion(caller, prompt.estimated, hooked);
+    running.register(this.openStreams);
     try {
-      caller.signal.throwIfAborted();
-      running.register(model, this.openStreams, this.ledger);
+      if (this.budgets.limits(caller.principal)) {
+        // Reserves the most that the completion can cost, before it starts.
+        const answer = maxTokens ?? maxAnswerTokens(model, prompt.estimated);
+        const bound = costBound(model, prompt.atMost, answer, request.max_tokens !== undefined);
+        const id = hooked?.context.recordId ?? this.ledger.newId();
+        maxTokens = await running.reserve(this.budgets.reserve(caller.principal, bound, id));
+      }
     } catch (error) {
-      hold?.release();
-      throw error;
+      running.withdraw();
+      throw beforeHeaders(error);
     }
     const completion: CompletionRequest = {
       ...contents,
@@ -173,13 +185,23 @@ export class ChatService {
       readsReasoning: reasoning ?? request.reasoning?.include_text ?? false,
       readsToolCalls: toolCalls ?? request.tools !== undefined,
     };
-    running.start(model, completion, this.router);
-    return running.begun();
+    try {
+      return await running.started(await running.start(model, completion, this.router, this.ledger));
+    } catch (error) {
+      throw beforeHeaders(error);
+    }
   }
 }
 
-/** Releases what is left of a lease. Has no effect on the lease of a request, which ends with the response. */
-function release(lease: Lease | undefined): void {
-  lease?.settle(0);
+/** Releases a lease. The lease of a request ends with the response, and knows by itself which completions have begun. */
+function release(lease: CompletionLease | undefined): void {
+  if (lease?.takeOver === undefined) lease?.settle(0);
   lease?.release();
+}
+
+/** Converts the error of a revoked key to `unauthenticated`, for the time before the headers are sent. */
+function beforeHeaders(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'key_revoked') return error;
+  const { message } = error;
+  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE } });
 }

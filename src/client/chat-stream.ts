@@ -77,7 +77,7 @@ export class ChatStream implements AsyncIterable<string> {
   #failures = 0;
   #lastTextAt: number | undefined;
   /** Whether a response has arrived. */
-  #hasBegun = false;
+  #hasStarted = false;
   readonly #createdAt = Date.now();
   readonly #connect: Connect;
   readonly #options: StreamOptions;
@@ -166,7 +166,7 @@ export class ChatStream implements AsyncIterable<string> {
   #bodyOf(response: Response): ReadableStream<Uint8Array> {
     const { requestId, rateLimits } = responseFacts(response);
     const { headers, body } = response;
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     this.requestId ??= requestId;
     this.rateLimits = rateLimits;
     this.streamId ??= headers.get('x-stream-id') ?? undefined;
@@ -176,7 +176,7 @@ export class ChatStream implements AsyncIterable<string> {
 
   /** Whether a new connection can continue the stream, or send the same request again, without a second request to a provider. */
   get #isKept(): boolean {
-    return this.streamId !== undefined || (!this.#hasBegun && this.#options.idempotencyKey !== undefined);
+    return this.streamId !== undefined || (!this.#hasStarted && this.#options.idempotencyKey !== undefined);
   }
 
   /** Waits until the next attempt. Throws the error if no attempt may follow. */

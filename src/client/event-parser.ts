@@ -1,4 +1,4 @@
-export interface ServerSentEvent {
+interface ServerSentEvent {
   /** The event name. Empty if the stream has no name for the event. */
   readonly event: string;
   readonly data: string;

@@ -1,4 +1,5 @@
 import type { Receipt } from './chat-types.js';
+import { money } from './money.js';
 
 const COUNTS = new Intl.NumberFormat('en-US');
 const SECONDS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
@@ -31,9 +32,3 @@ export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ..
 }
 
 const secondsText = (seconds: number): string => (seconds < 0.1 ? '< 0.1 s' : `${SECONDS.format(seconds)} s`);
-
-function money(amount: number, currency: string): string {
-  const digits = amount >= 1 || amount === 0 ? 2 : amount >= 0.01 ? 4 : 6;
-  const format = { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits } as const;
-  return new Intl.NumberFormat('en-US', format).format(amount);
-}

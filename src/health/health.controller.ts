@@ -1,22 +1,66 @@
-import { Controller, Get, HttpStatus, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { DrainState } from '../common/drain-state.js';
-import { ServiceError } from '../common/service-error.js';
-import { VERSION } from '../common/version.js';
-import { DatabaseHealth } from '../database/database-health.js';
-import { errorBody } from '../http/errors/error-body.js';
 import {
   ApiOkResponse,
   ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
   ApiServiceUnavailableResponse,
   ApiTags,
-} from '../http/open-api/api-decorators.js';
-import { DirectRoute } from '../http/routing/direct-routes.js';
-import { Public } from '../http/routing/public.decorator.js';
-import { RedisHealth } from '../redis/redis-health.js';
+} from '../platform/http/open-api/api-decorators.js';
+import { ErrorDto } from '../platform/http/open-api/api-errors.decorator.js';
+import { Controller, Get, HttpStatus, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { DrainState } from '../platform/common/drain-state.js';
+import { ServiceError } from '../platform/common/service-error.js';
+import { VERSION } from '../platform/common/version.js';
+import { DatabaseHealth } from '../platform/database/database-availability.js';
+import { errorBody } from '../platform/http/errors/error-body.js';
+import { DirectRoute } from '../platform/http/routing/direct-routes.js';
+import { Public } from '../platform/http/routing/public.decorator.js';
+import { RedisHealth } from '../platform/redis/redis-health.js';
 import { UnsharedLimits } from '../usage/store/unshared-limits.js';
-import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
 import { PluginReadiness } from './plugin-readiness.js';
+
+export class HealthReport {
+  @ApiProperty({ example: 'healthy' })
+  readonly status!: string;
+
+  @ApiProperty({ example: '1.0.0' })
+  readonly version!: string;
+}
+
+/** Plugins add parts with names of their own, with the values `up` and `down`. */
+class ReadinessParts {
+  @ApiProperty({ enum: ['up', 'down'] })
+  readonly database!: 'up' | 'down';
+
+  @ApiPropertyOptional({
+    enum: ['up', 'down'],
+    description:
+      'Present if Redis is configured. `down` if Redis, or a master of a Redis Cluster, is unavailable. The service keeps answering then.',
+  })
+  readonly redis?: 'up' | 'down';
+
+  @ApiPropertyOptional({
+    enum: ['not_shared'],
+    description:
+      'Present if several processes use the database without Redis. Each of them counts the limits of the tiers for itself.',
+  })
+  readonly limits?: 'not_shared';
+
+  @ApiProperty({ description: 'Whether this process is stopping.' })
+  readonly draining!: boolean;
+}
+
+class ReadinessReport {
+  @ApiProperty({ enum: ['ready', 'not_ready'] })
+  readonly status!: 'ready' | 'not_ready';
+
+  @ApiProperty()
+  readonly parts!: ReadinessParts;
+
+  @ApiPropertyOptional({ description: 'Present if the status is `not_ready`. The same format as in every error.' })
+  readonly error?: ErrorDto;
+}
 
 const REPORT: HealthReport = { status: 'healthy', version: VERSION };
 const REPORT_JSON = JSON.stringify(REPORT);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { DatabaseModule } from '../database/database.module.js';
-import { RedisModule } from '../redis/redis.module.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { RedisModule } from '../platform/redis/redis.module.js';
 import { HealthController } from './health.controller.js';
 import { PluginReadiness } from './plugin-readiness.js';
 

@@ -1,7 +1,25 @@
+import { ExtensionPoint, Extensions } from '../platform/common/extensions/extensions.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Extensions } from '../common/extensions/extensions.js';
-import { ConfigError } from '../config/config-error.js';
-import { READINESS_CHECKS, type ReadinessCheck } from './readiness-check.js';
+import { ConfigError } from '../platform/config/config-error.js';
+
+/**
+ * A part of `GET /health/ready` that a plugin adds. While a check fails, the process is not ready, and gets no new requests. So
+ * check only what every request of this process needs.
+ *
+ * @since 1.0
+ */
+export interface ReadinessCheck {
+  /** The name of the part: lower-case letters, digits, `-` and `_`. Begin it with the name of the plugin. */
+  readonly name: string;
+  /**
+   * Returns whether the part works. A rejection counts as `down`, and so does a check that takes longer than 2 seconds. Every
+   * probe calls the method, so answer quickly, for example from the result of a timer.
+   */
+  isReady(): boolean | Promise<boolean>;
+}
+
+/** The readiness checks of plugins. */
+export const READINESS_CHECKS = new ExtensionPoint<ReadinessCheck>('readiness');
 
 const LIMIT_MS = 2_000;
 const NAME = /^[a-z][a-z0-9_-]*$/;

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { ConfigError } from '../config/config-error.js';
-import { ConfigReloads } from '../config/config-reloads.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { ConfigError } from '../platform/config/config-error.js';
+import { ConfigReloads } from '../platform/config/config-reloads.js';
+import { CONFIG, type Config } from '../platform/config/config.js';
 import { ProtocolRegistry } from '../upstreams/protocols/protocol-registry.js';
 import { ModelCatalog } from './model-catalog.js';
 

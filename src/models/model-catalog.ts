@@ -1,8 +1,36 @@
+import { CONFIG, type Config, type ModelConfig } from '../platform/config/config.js';
 import { Inject, Injectable } from '@nestjs/common';
-import { ServiceError } from '../common/service-error.js';
-import { invalidRequest } from '../http/request/invalid-request.js';
-import { ModelAliases } from './model-aliases.js';
-import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
+import { ServiceError } from '../platform/common/service-error.js';
+import { invalidRequest } from '../platform/http/request/invalid-request.js';
+import type { Request } from 'express';
+import { restrictionsOf } from '../auth/principal/principal.js';
+
+interface Beginning {
+  readonly text: string;
+  readonly model: ModelConfig;
+}
+
+/** Finds models by their aliases. If two models have the same alias, the first model wins. */
+class ModelAliases {
+  private readonly exact = new Map<string, ModelConfig>();
+  /** The longest beginning first. */
+  private readonly beginnings: readonly Beginning[];
+
+  constructor(models: readonly ModelConfig[]) {
+    const beginnings: Beginning[] = [];
+    for (const model of models) {
+      for (const alias of model.aliases ?? []) {
+        if (alias.endsWith('*')) beginnings.push({ text: alias.slice(0, -1), model });
+        else if (!this.exact.has(alias)) this.exact.set(alias, model);
+      }
+    }
+    this.beginnings = beginnings.sort((one, other) => other.text.length - one.text.length);
+  }
+
+  find(name: string): ModelConfig | undefined {
+    return this.exact.get(name) ?? this.beginnings.find(({ text }) => name.startsWith(text))?.model;
+  }
+}
 
 /** The models that a caller may use, such as the restrictions of an API key. */
 export interface ModelAccess {
@@ -81,4 +109,9 @@ export class ModelCatalog {
     }
     return model;
   }
+}
+
+/** Returns the models that the credential of a request may use. `undefined`: all models. */
+export function modelAccessOf({ context: { principal } }: Request): ModelAccess | undefined {
+  return principal && restrictionsOf(principal);
 }

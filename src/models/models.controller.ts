@@ -1,15 +1,42 @@
+import {
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiResponse,
+  ApiTags,
+} from '../platform/http/open-api/api-decorators.js';
 import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
-import { DirectRoute } from '../http/routing/direct-routes.js';
-import { Public, ReadsKey } from '../http/routing/public.decorator.js';
-import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
-import type { ModelConfig } from '../config/config.js';
-import { modelAccessOf } from './model-access.js';
-import { ModelCatalog, type ModelAccess } from './model-catalog.js';
-import { ModelList } from './model-list.dto.js';
+import { DirectRoute } from '../platform/http/routing/direct-routes.js';
+import { Public, ReadsKey } from '../platform/http/routing/public.decorator.js';
+import { ApiErrors } from '../platform/http/open-api/api-errors.decorator.js';
+import type { ModelConfig } from '../platform/config/config.js';
+import { modelAccessOf, ModelCatalog, type ModelAccess } from './model-catalog.js';
+
+export class ModelEntry {
+  @ApiProperty({
+    description: 'The value of `model` in a chat request: `<vendor>/<model_name>`.',
+    example: 'builtin/eliza',
+  })
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Display name.' })
+  readonly name!: string;
+
+  @ApiProperty({ description: 'Display name of the company that offers the model.' })
+  readonly provider!: string;
+
+  @ApiProperty({ description: 'Context length in tokens.', type: 'integer', example: 8192 })
+  readonly context_length!: number;
+}
+
+class ModelList {
+  @ApiProperty({ type: [ModelEntry] })
+  readonly models!: ModelEntry[];
+}
 
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
 /** The list for an API key: a cache must ask again each time, because the limits of the key can change. */

@@ -1,10 +1,32 @@
+import { ExtensionPoint, Extensions } from '../platform/common/extensions/extensions.js';
+import { modelFrom, type ModelDefinition } from '../platform/config/model-of.js';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Extensions } from '../common/extensions/extensions.js';
-import { withTimeout } from '../common/timers/with-timeout.js';
-import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
-import { modelFrom } from '../config/model-of.js';
+import { withTimeout } from '../platform/common/timers/timeouts.js';
+import { CONFIG, type Config, type ModelConfig } from '../platform/config/config.js';
 import { ModelCatalog } from './model-catalog.js';
-import { MODEL_SOURCES, type ModelSource } from './model-source.js';
+
+/**
+ * Provides models in addition to those of CONFIG_FILE, from a place that can change while the service runs. The service reads
+ * the source at the start and then at regular intervals. While the source fails, its last models stay.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface ModelSource {
+  /** The interval between two reads, in seconds. Default: 60. */
+  readonly refreshSeconds?: number;
+  /**
+   * Returns all models of the source, in the form of `models` in CONFIG_FILE. The routes name upstreams of CONFIG_FILE. A
+   * model that is invalid, whose upstreams are all not configured, or whose id is in CONFIG_FILE is left out.
+   *
+   * @param signal aborts after 10 seconds.
+   */
+  models(signal: AbortSignal): Promise<readonly ModelDefinition[]>;
+  /** Called once. The source calls `changed` when the service should read it again at once. */
+  onChange?(changed: () => void): void;
+}
+
+export const MODEL_SOURCES = new ExtensionPoint<ModelSource>('modelSources');
 
 const REFRESH_SECONDS = 60;
 const REPLY_TIMEOUT_MS = 10_000;

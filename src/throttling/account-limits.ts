@@ -1,6 +1,47 @@
 import type { Principal } from '../auth/principal/principal.js';
-import { ExtensionPoint } from '../common/extensions/extension-point.js';
-import type { LimitUnit, LimitWindow } from '../config/limits/limit-table.js';
+import { ExtensionPoint } from '../platform/common/extensions/extensions.js';
+import {
+  type LimitUnit,
+  type LimitWindow,
+  LIMITS,
+  LIMIT_NAMES,
+  type TierLimits,
+  KEY_LIMITS,
+} from '../platform/config/limits/limit-table.js';
+import type { Limit } from './limit-store.js';
+import type { KeyRestrictions } from '../accounts/api-keys/key-limits.js';
+
+/** Returns the limits of an API key, for a limit store. The longest window comes first, as for the limits of a tier. */
+export function limitsOfKey({ countedAs, requestsPerMinute, tokensPerDay }: KeyRestrictions): readonly Limit[] {
+  return [
+    ...limitOf('keyTokensPerDay', tokensPerDay, countedAs),
+    ...limitOf('keyRequestsPerMinute', requestsPerMinute, countedAs),
+  ];
+}
+
+function limitOf(name: keyof typeof KEY_LIMITS, max: number | undefined, key: string): readonly Limit[] {
+  const { unit, window } = KEY_LIMITS[name];
+  return max === undefined ? [] : [{ name, unit, window, max, key }];
+}
+
+const LENGTHS: Readonly<Record<LimitWindow, number>> = { none: 0, minute: 1, day: 2, month: 3 };
+
+/** The longest window first: the limit that refuses a request for the longest time is the one that the client hears of. */
+const BY_WINDOW_LENGTH = LIMIT_NAMES.map((name) => ({
+  name,
+  unit: LIMITS[name].unit,
+  window: LIMITS[name].window,
+})).sort((a, b) => LENGTHS[b.window] - LENGTHS[a.window]);
+
+/** Returns the limits that a tier has, for a limit store. */
+export function limitsOf(tier: TierLimits): readonly Limit[] {
+  const limits: Limit[] = [];
+  for (const { name, unit, window } of BY_WINDOW_LENGTH) {
+    const max = tier[name];
+    if (max !== undefined) limits.push({ name, unit, window, max });
+  }
+  return limits;
+}
 
 /**
  * A request to a route with `@LimitedByTier()`, after its body was read.

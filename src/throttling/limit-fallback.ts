@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { Membership } from '../platform/redis/membership.js';
+import { MEMBERSHIP } from '../platform/redis/redis.js';
 
 /** The fallback while Redis is unavailable: each replica admits its share of the limits, and counts in the process. */
 @Injectable()
@@ -7,4 +9,8 @@ export class LimitFallback {
   replicas = 1;
   /** The number of requests that were admitted by the share of this replica. */
   admissions = 0;
+
+  constructor(@Optional() @Inject(MEMBERSHIP) membership?: Membership) {
+    membership?.whenCounted((replicas) => (this.replicas = replicas));
+  }
 }

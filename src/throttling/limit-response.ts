@@ -1,8 +1,8 @@
 import type { Response } from 'express';
-import { KEY_LIMITS, LIMITS, type LimitDefinition, type LimitWindow } from '../config/limits/limit-table.js';
-import { ServiceError } from '../common/service-error.js';
-import '../http/surface/surface.decorator.js';
-import type { LimitState, LimitStates, Refusal } from './limit-store.js';
+import { KEY_LIMITS, LIMITS, type LimitDefinition, type LimitWindow } from '../platform/config/limits/limit-table.js';
+import { ServiceError } from '../platform/common/service-error.js';
+import '../platform/http/surface/surface.decorator.js';
+import type { LimitState, LimitStates, Refusal, TokenDemand } from './limit-store.js';
 import type { PluginLimit } from './plugin-limits.js';
 
 const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
@@ -74,26 +74,37 @@ export function setHeaders(response: Response, prefix: string, suffix: string, s
 }
 
 /**
- * @param needed the fewest tokens that the request needs, or `undefined` when the body has not been read.
+ * @param needed the tokens that the request needs, or `undefined` when the body has not been read.
  * @param ofPlugins the limits of plugins that the request had to pass.
  */
 export function refusalError(
-  { refusedBy, retryAfterSeconds, state }: Refusal,
-  needed: number | undefined,
+  { refusedBy, retryAfterSeconds, retryAfterMs, state }: Refusal,
+  needed: TokenDemand | undefined,
   ofPlugins: readonly PluginLimit[] = NONE,
 ): ServiceError {
   const definition = definitionOf(refusedBy, ofPlugins);
   if (definition === undefined) {
     // A limit of a custom store.
     const message = `The limit ${refusedBy} of the account is reached.`;
-    return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds });
+    return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds, retryAfterMs });
   }
   const { code, label, unit, window } = definition;
   const { limit = 0, remaining = 0 } = state[refusedBy] ?? {};
   let message = `The ${refusedBy in KEY_LIMITS ? 'API key' : 'tier'} allows ${limit} ${label}.`;
   if (unit === 'tokens') {
-    const need = needed === undefined ? '' : `, and this request needs ${needed}`;
-    message += ` ${remaining} remain ${REMAIN[window]}${need}.`;
+    const need = needed === undefined ? '' : `, and this request needs up to ${needed.atLeast}`;
+    message += ` ${remaining} remain ${REMAIN[window]}${need}.${adviceOf(needed, remaining, limit)}`;
+    // Waiting does not help a request that needs more than the whole limit.
+    if (needed !== undefined && needed.atLeast > limit) return new ServiceError(code, message);
   }
-  return new ServiceError(code, message, { retryAfterSeconds });
+  return new ServiceError(code, message, { retryAfterSeconds, retryAfterMs });
+}
+
+/** Says how the request would pass. Its `max_tokens` is what it needs besides the prompt. */
+function adviceOf(needed: TokenDemand | undefined, remaining: number, limit: number): string {
+  if (needed?.prompt === undefined) return '';
+  const fits = (left: number): number => Math.min(needed.atLeast - 1, left) - (needed.prompt ?? 0);
+  if (fits(remaining) >= 1) return ` Set max_tokens to at most ${fits(remaining)}.`;
+  if (needed.atLeast <= limit) return '';
+  return fits(limit) >= 1 ? ` Set max_tokens to at most ${fits(limit)}.` : ' Send a shorter prompt.';
 }

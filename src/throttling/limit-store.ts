@@ -1,4 +1,4 @@
-import type { LimitUnit, LimitWindow } from '../config/limits/limit-table.js';
+import type { LimitUnit, LimitWindow } from '../platform/config/limits/limit-table.js';
 
 /**
  * One limit of an account, as a store counts it.
@@ -65,6 +65,8 @@ export function bucketOf(accountId: string, key: string | undefined): string {
 export interface TokenDemand {
   readonly atLeast: number;
   readonly atMost: number;
+  /** The tokens of the prompt, for the message of a refusal. */
+  readonly prompt?: number | undefined;
 }
 
 /**
@@ -88,6 +90,8 @@ export interface LimitState {
   readonly remaining: number;
   /** Seconds until the window ends, by the clock of the store. `undefined` for a limit without a window. */
   readonly resetSeconds?: number;
+  /** The same in milliseconds, if the store knows it. */
+  readonly resetMs?: number;
 }
 
 /**
@@ -115,6 +119,8 @@ export interface Refusal {
   /** The name of the limit that refuses the request. */
   readonly refusedBy: string;
   readonly retryAfterSeconds: number;
+  /** The same in milliseconds, if the store knows it. */
+  readonly retryAfterMs?: number | undefined;
   readonly state: LimitStates;
 }
 
@@ -164,6 +170,28 @@ export function refusal(refusedBy: string, state: LimitStates): Refusal {
     admitted: false,
     refusedBy,
     retryAfterSeconds: state[refusedBy]?.resetSeconds ?? SLOT_RETRY_SECONDS,
+    retryAfterMs: state[refusedBy]?.resetMs,
     state,
   };
+}
+
+/** What the limits of an account, or of one of its keys, hold for a request. */
+export type LeasePart = Pick<Lease, 'release' | 'settle'>;
+
+/** Returns the lease of a request of these parts. */
+export function joinedLease(tokens: number | undefined, parts: readonly LeasePart[]): Lease {
+  return {
+    tokens,
+    release: () => {
+      for (const part of parts) part.release();
+    },
+    settle: (tokensUsed) => {
+      for (const part of parts) part.settle(tokensUsed);
+    },
+  };
+}
+
+/** Returns how many of the granted tokens the limits reserve. `undefined`: no limit counts tokens. */
+export function reservedBy(limits: readonly Limit[], granted: number | undefined): number | undefined {
+  return limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
 }

@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
-import type { TierConfig } from '../config/config.js';
-import { BodyClass, type BodyParser } from '../http/body/body-class.decorator.js';
+import type { TierConfig } from '../platform/config/config.js';
+import { BodyClass, type BodyParser } from '../platform/http/body/body-class.decorator.js';
 import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
@@ -12,8 +12,12 @@ export interface TokenUse<Body extends object = object> {
    * invalid body uses no tokens.
    */
   readonly body: Type<Body> | BodyParser<Body>;
-  /** Returns the tokens that a request with this body may use. The body is valid. */
-  tokensOf(body: Body, tier: TierConfig): TokenDemand;
+  /**
+   * Returns the tokens that a request with this body may use. The body is valid.
+   *
+   * @param smallestLimit the smallest limit of tokens that the request must pass.
+   */
+  tokensOf(body: Body, tier: TierConfig, smallestLimit: number): TokenDemand | Promise<TokenDemand>;
 }
 
 /** The metadata of a route that is {@link LimitedByTier}. */

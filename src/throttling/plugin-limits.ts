@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Extensions } from '../common/extensions/extensions.js';
-import type { LimitDefinition } from '../config/limits/limit-table.js';
+import { Extensions } from '../platform/common/extensions/extensions.js';
+import type { LimitDefinition } from '../platform/config/limits/limit-table.js';
 import { ACCOUNT_LIMITS, type AccountLimit, type AccountLimits, type LimitedCall } from './account-limits.js';
 import type { Limit } from './limit-store.js';
 

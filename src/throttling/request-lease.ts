@@ -2,21 +2,31 @@ import type { Response } from 'express';
 import type { Lease } from './limit-store.js';
 import type { StreamSlots } from './process-load/stream-slots.js';
 
-declare module '../http/request/request-context.js' {
+declare module '../platform/http/request/request-context.js' {
   interface RequestContext {
     /** The lease of an admitted request. A request without limits has no lease. */
     lease?: RequestLease;
   }
 }
 
+/** The lease of one completion of a request. */
+interface LeasePart extends Lease {
+  takeOver(): void;
+  part(): LeasePart;
+}
+
 /**
- * The lease of an admitted request. The request keeps its slot until its response is over. All reserved tokens are then
- * released, unless a caller has taken over the lease to settle the tokens itself.
+ * The lease of an admitted request. The request keeps its slot until its response is over. Then the reserved tokens are replaced by
+ * the sum of the tokens of all its completions.
  *
  * @since 1.0
  */
 export class RequestLease implements Lease {
-  private isTaken = false;
+  /** The tokens of the completions that are over. */
+  private used = 0;
+  /** The completions that run. */
+  private running = 0;
+  private isOver = false;
   private isOutlived = false;
   private holdsSlot: boolean;
 
@@ -29,52 +39,73 @@ export class RequestLease implements Lease {
     this.holdsSlot = holdsSlot;
     if (holdsSlot) slots.takenInTiers++;
     const end = (): void => {
-      if (!this.isOutlived) this.releaseSlot();
-      if (!this.isTaken) lease.settle(0);
+      if (!this.isOutlived) this.end();
     };
     if (response.closed) end();
     else response.once('close', end);
   }
 
+  /** The reserved tokens that no completion has used so far. */
   get tokens(): number | undefined {
-    return this.lease.tokens;
+    const { tokens } = this.lease;
+    return tokens === undefined ? undefined : Math.max(0, tokens - this.used);
   }
 
-  /**
-   * Keeps the slot and the tokens when the response is over. The caller must then release and settle the returned lease.
-   */
-  outlive(): Lease {
-    this.isTaken = true;
+  /** Keeps the slot and the tokens when the response is over, until the returned lease is released. */
+  outlive(): LeasePart {
     this.isOutlived = true;
-    return {
-      tokens: this.tokens,
+    return Object.assign(this.part(), {
       release: () => {
-        this.releaseSlot();
+        this.end();
       },
+    });
+  }
+
+  /** Returns the same tokens for one more completion of the request. Its `release` has no effect. */
+  part(): LeasePart {
+    const tokensLeft = (): number | undefined => this.tokens;
+    return {
+      get tokens() {
+        return tokensLeft();
+      },
+      takeOver: () => {
+        this.takeOver();
+      },
+      part: () => this.part(),
+      release: () => undefined,
       settle: (tokensUsed) => {
-        this.lease.settle(tokensUsed);
+        this.settle(tokensUsed);
       },
     };
   }
 
-  /** After this call, the caller must call {@link settle}, regardless of how the stream ends. */
+  /** A completion begins. After this call, the caller must call {@link settle}, regardless of how the completion ends. */
   takeOver(): void {
-    this.isTaken = true;
+    this.running += 1;
   }
 
   /** Has no effect: the request keeps its slot until its response is over. */
   release(): void {
-    // The listener in the constructor releases the slot.
+    // The listener in the constructor ends the lease.
   }
 
-  /** Settles the tokens of a lease that was taken over. Before that, the tokens belong to the request. */
+  /** Adds the tokens of a completion that has begun. Before that, the tokens belong to the request. */
   settle(tokensUsed: number): void {
-    if (this.isTaken) this.lease.settle(tokensUsed);
+    if (this.running === 0) return;
+    this.running -= 1;
+    this.used += tokensUsed;
+    this.settleAll();
   }
 
-  private releaseSlot(): void {
+  private end(): void {
+    this.isOver = true;
     if (this.holdsSlot) this.slots.takenInTiers--;
     this.holdsSlot = false;
     this.lease.release();
+    this.settleAll();
+  }
+
+  private settleAll(): void {
+    if (this.isOver && this.running === 0) this.lease.settle(this.used);
   }
 }

@@ -1,16 +1,25 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { principalOf } from '../auth/principal/current-principal.decorator.js';
-import type { ServiceError } from '../common/service-error.js';
-import type { TierConfig } from '../config/config.js';
+import { principalOf } from '../auth/principal/principal.js';
+import type { ServiceError } from '../platform/common/service-error.js';
+import type { TierConfig } from '../platform/config/config.js';
 import type { LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
-import { RepeatedRequests } from './repeated-requests.js';
 import { RequestLease } from './request-lease.js';
+
+/** Recognizes requests that repeat an earlier one and are therefore not counted again. The class is the injection token. */
+export abstract class RepeatedRequests {
+  /**
+   * Whether the request repeats an earlier one. Called only for requests that a limit would refuse.
+   *
+   * @throws {ServiceError} when the request cannot repeat another one because its key is malformed.
+   */
+  abstract isRepeat(context: ExecutionContext): Promise<boolean>;
+}
 
 /** A request to a route that is `@LimitedByTier()`. */
 export interface LimitedRequest {
@@ -24,7 +33,7 @@ export interface LimitedRequest {
   readonly opensStream: boolean;
 }
 
-declare module '../http/request/request-context.js' {
+declare module '../platform/http/request/request-context.js' {
   interface RequestContext {
     /** Set by `TierThrottlerGuard`. `undefined` on a route without limits. */
     limited?: LimitedRequest;
@@ -35,7 +44,7 @@ declare module '../http/request/request-context.js' {
   }
 }
 
-export const LIMIT_HEADER_PREFIX = 'X-RateLimit';
+const LIMIT_HEADER_PREFIX = 'X-RateLimit';
 const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
 /** Applies the limits of the tier and the slots of the process to requests, in the order of the methods. */
@@ -90,10 +99,8 @@ export class RequestLimiter {
     const release = limited.opensStream ? this.slots.take(response) : undefined;
     if (limited.limits.length + ofPlugins.length === 0) return;
     const all = ofPlugins.length === 0 ? limited : { ...limited, limits: [...limited.limits, ...ofPlugins] };
-    const usesTokens = all.limits.some(({ unit }) => unit === 'tokens') && body !== undefined;
-    const tokens = usesTokens ? limited.tokenUse?.tokensOf(body, limited.tier) : undefined;
     try {
-      await this.count(request, response, all, tokens ?? NO_TOKENS, ofPlugins);
+      await this.count(request, response, all, await demandOf(all, body), ofPlugins);
     } catch (error) {
       release?.();
       throw error;
@@ -119,7 +126,7 @@ export class RequestLimiter {
   ): Promise<void> {
     const admission = await this.store.admit({ accountId, limits, tokens });
     setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state, ofPlugins);
-    if (!admission.admitted) throw refused(request, admission, tokens.atLeast, ofPlugins);
+    if (!admission.admitted) throw refused(request, admission, tokens, ofPlugins);
     const holdsSlot = limits.some(({ unit }) => unit === 'streams');
     request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
   }
@@ -129,11 +136,21 @@ export class RequestLimiter {
 function refused(
   { context }: Request,
   refusal: Refusal,
-  needed: number | undefined,
+  needed: TokenDemand | undefined,
   ofPlugins?: readonly PluginLimit[],
 ): ServiceError {
   context.refusedBy = refusal.refusedBy;
   return refusalError(refusal, needed, ofPlugins);
+}
+
+/** Returns a promise only for a long prompt. */
+function demandOf(
+  { limits, tokenUse, tier }: LimitedRequest,
+  body: object | undefined,
+): TokenDemand | Promise<TokenDemand> {
+  const ofTokens = limits.filter(({ unit }) => unit === 'tokens');
+  if (tokenUse === undefined || body === undefined || ofTokens.length === 0) return NO_TOKENS;
+  return tokenUse.tokensOf(body, tier, Math.min(...ofTokens.map(({ max }) => max)));
 }
 
 function callOf(request: Request, body: object | undefined): LimitedCall {

@@ -1,8 +1,8 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import type { ProvidedExtension } from '../common/extensions/extension-point.js';
-import { REDIS } from '../redis/redis.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
-import { RedisModule } from '../redis/redis.module.js';
+import type { ProvidedExtension } from '../platform/common/extensions/extensions.js';
+import { REDIS } from '../platform/redis/redis.js';
+import type { RedisConnection } from '../platform/redis/redis-connection.js';
+import { RedisModule } from '../platform/redis/redis.module.js';
 import { RequestBudgets } from './budgets/request-budgets.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
 import { LimitFallback } from './limit-fallback.js';
@@ -12,25 +12,23 @@ import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { AdmissionGuard } from './admission.guard.js';
 import { PluginLimits } from './plugin-limits.js';
 import { RequestLimiter } from './request-limiter.js';
-import { RefusedBodies } from '../http/body/refused-bodies.js';
+import { RefusedBodies } from '../platform/http/body/request-body.guard.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
 import { TokensUsed } from './tokens/tokens-used.js';
 
-export interface ThrottlingOptions {
+interface ThrottlingOptions {
   /** Counts the use of limits. By default, the store counts in Redis if REDIS_URL is set, otherwise in this process. */
   readonly limitStore?: ProvidedExtension | undefined;
-  /** Provides {@link TokensUsed}: the tokens that were used before a counter began. */
-  readonly tokensUsed: ProvidedExtension;
 }
 
 /** Limits each account to what its tier allows. */
 @Global()
 @Module({})
 export class ThrottlingModule {
-  static register({ limitStore, tokensUsed }: ThrottlingOptions): DynamicModule {
+  static register({ limitStore }: ThrottlingOptions): DynamicModule {
     return {
       module: ThrottlingModule,
-      imports: [RedisModule, tokensUsed.module, ...(limitStore === undefined ? [] : [limitStore.module])],
+      imports: [RedisModule, ...(limitStore === undefined ? [] : [limitStore.module])],
       providers: [
         TierThrottlerGuard,
         AdmissionGuard,
@@ -40,7 +38,6 @@ export class ThrottlingModule {
         PluginLimits,
         StreamSlots,
         LimitFallback,
-        { provide: TokensUsed, useExisting: tokensUsed.token },
         limitStore === undefined
           ? {
               provide: LimitStore,
@@ -58,7 +55,6 @@ export class ThrottlingModule {
         LimitStore,
         LimitFallback,
         StreamSlots,
-        TokensUsed,
       ],
     };
   }

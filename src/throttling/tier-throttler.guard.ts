@@ -2,13 +2,11 @@ import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { principalOf } from '../auth/principal/current-principal.decorator.js';
-import { restrictionsOf } from '../auth/principal/principal.js';
-import { RouteMetadata } from '../common/route-metadata.js';
-import { limitsOfKey } from './key-limits.js';
+import { principalOf, restrictionsOf } from '../auth/principal/principal.js';
+import { RouteMetadata } from '../platform/common/route-metadata.js';
+import { limitsOfKey, limitsOf } from './account-limits.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import { LIMITED_BY_TIER, type RouteLimits } from './limited-by-tier.decorator.js';
-import { limitsOf } from './tier-limits.js';
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 
 const MINUTE_MS = 60_000;

@@ -1,11 +1,13 @@
 import { Global, Module } from '@nestjs/common';
-import type { RedisConnection } from '../redis/redis-connection.js';
-import { RedisModule } from '../redis/redis.module.js';
-import { REDIS } from '../redis/redis.js';
+import type { RedisConnection } from '../platform/redis/redis-connection.js';
+import { RedisModule } from '../platform/redis/redis.module.js';
+import { REDIS } from '../platform/redis/redis.js';
+import { CredentialSources } from './credentials/credential-sources.js';
 import { ProtocolRegistry } from './protocols/protocol-registry.js';
 import { AttemptFactory } from './routing/attempt-factory.js';
 import { ModelRouter } from './routing/model-router.js';
 import { RedisCooldowns } from './routing/redis-cooldowns.js';
+import { RouteProbe } from './routing/route-probe.js';
 import { RouteStates } from './routing/route-states.js';
 import { UpstreamConnections } from './transport/upstream-connections.js';
 
@@ -19,12 +21,14 @@ import { UpstreamConnections } from './transport/upstream-connections.js';
       inject: [REDIS],
       useFactory: (redis: RedisConnection | undefined) => redis && new RedisCooldowns(redis),
     },
+    CredentialSources,
     ProtocolRegistry,
     UpstreamConnections,
     RouteStates,
     AttemptFactory,
     ModelRouter,
+    RouteProbe,
   ],
-  exports: [AttemptFactory, ModelRouter, ProtocolRegistry, RouteStates],
+  exports: [AttemptFactory, ModelRouter, ProtocolRegistry, RouteProbe, RouteStates],
 })
 export class UpstreamsModule {}

@@ -1,14 +1,15 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import type { ProvidedExtension } from '../common/extensions/extension-point.js';
-import { DatabaseModule } from '../database/database.module.js';
-import { OutboxModule } from '../webhooks/outbox/outbox.module.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { OutboxModule } from '../platform/outbox/outbox.module.js';
+import { RedisModule } from '../platform/redis/redis.module.js';
+import { TokensUsed } from '../throttling/tokens/tokens-used.js';
 import { BudgetEvents } from './budgets/budget-events.js';
-import { BudgetRounds } from './budgets/budget-rounds.js';
-import { HoldQueue } from './budgets/hold-queue.js';
-import { KeyBudgets } from './budgets/key-budgets.js';
-import { RunningHolds } from './budgets/running-holds.js';
-import { SharedHolds } from './budgets/shared-holds.js';
+import { BudgetChecks } from './budgets/budget-checks.js';
+import { ReservationQueue } from './budgets/reservation-queue.js';
+import { ListedBudgets } from './budgets/listed-budgets.js';
+import { RunningReservations } from './budgets/running-reservations.js';
+import { SharedReservations } from './budgets/shared-reservations.js';
 import { SpendBudgets } from './budgets/spend-budgets.js';
 import { FeedEntries } from './feeds/feed-entries.js';
 import { UsageFeeds } from './feeds/usage-feeds.js';
@@ -19,54 +20,45 @@ import { UsageLedger } from './ledger/usage-ledger.js';
 import { ReceiptSemaphore } from './receipts/receipt-semaphore.js';
 import { ReceiptsController } from './receipts/receipts.controller.js';
 import { StreamReceipts } from './receipts/stream-receipts.js';
+import { UsageReports } from './reports/usage-reports.js';
 import { UsageReportsModule } from './reports/usage-reports.module.js';
 import { UsageController } from './reports/usage.controller.js';
-import { DatabaseUsageStore } from './store/database-usage-store.js';
 import { UnsharedLimits } from './store/unshared-limits.js';
 import { UsageStore } from './store/usage-store.js';
-
-export interface UsageOptions {
-  /** The store of the ledger. Default: the database of the service. Reports always read the database of the service. */
-  readonly usageStore?: ProvidedExtension | undefined;
-}
+import { UsageWriters } from './store/usage-writers.js';
 
 /** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
 @Global()
-@Module({})
-export class UsageModule {
-  static register({ usageStore }: UsageOptions = {}): DynamicModule {
-    return {
-      module: UsageModule,
-      imports: [
-        DatabaseModule,
-        AccountsModule,
-        OutboxModule,
-        UsageReportsModule,
-        ...(usageStore === undefined ? [] : [usageStore.module]),
-      ],
-      controllers: [UsageController, ReceiptsController],
-      providers: [
-        UsageLedger,
-        RecordWriter,
-        InterruptedStreams,
-        RecordRetention,
-        StreamReceipts,
-        ReceiptSemaphore,
-        SpendBudgets,
-        HoldQueue,
-        KeyBudgets,
-        BudgetEvents,
-        BudgetRounds,
-        RunningHolds,
-        SharedHolds,
-        UnsharedLimits,
-        FeedEntries,
-        UsageFeeds,
-        usageStore === undefined
-          ? { provide: UsageStore, useClass: DatabaseUsageStore }
-          : { provide: UsageStore, useExisting: usageStore.token },
-      ],
-      exports: [UsageLedger, UsageReportsModule, UnsharedLimits, SpendBudgets, KeyBudgets],
-    };
-  }
-}
+@Module({
+  imports: [DatabaseModule, AccountsModule, OutboxModule, RedisModule, UsageReportsModule],
+  controllers: [UsageController, ReceiptsController],
+  providers: [
+    UsageLedger,
+    RecordWriter,
+    InterruptedStreams,
+    RecordRetention,
+    StreamReceipts,
+    ReceiptSemaphore,
+    SpendBudgets,
+    ReservationQueue,
+    ListedBudgets,
+    BudgetEvents,
+    BudgetChecks,
+    RunningReservations,
+    SharedReservations,
+    UnsharedLimits,
+    FeedEntries,
+    UsageFeeds,
+    UsageWriters,
+    {
+      provide: TokensUsed,
+      inject: [UsageReports],
+      useFactory: (reports: UsageReports): TokensUsed => ({
+        since: (accountId, from, key) => reports.tokensSince(accountId, from, key),
+      }),
+    },
+    UsageStore,
+  ],
+  exports: [UsageLedger, UsageReportsModule, TokensUsed, UnsharedLimits, SpendBudgets, ListedBudgets],
+})
+export class UsageModule {}

@@ -4,7 +4,7 @@ const LAST = 'data: [DONE]';
 
 /** Checks the events of one stream of `POST /chat/completions`, as a {@link StreamCheck} of the chunks that they stand for. */
 export class CompletionsCheck extends StreamCheck {
-  #hasBegun = false;
+  #hasStarted = false;
   #isFinished = false;
 
   constructor(text, script, onStamp) {
@@ -27,8 +27,8 @@ export class CompletionsCheck extends StreamCheck {
     const [{ delta, finish_reason: finishReason }] = choices;
     if (this.#isFinished) this.wrong ??= `after the finish reason: ${written.slice(0, 80)}`;
     if (finishReason !== null) this.#isFinished = true;
-    else if (this.#hasBegun) this.add(delta.content);
+    else if (this.#hasStarted) this.add(delta.content);
     else if (delta.role !== 'assistant' || delta.content !== '') this.wrong ??= 'the first chunk has no role';
-    this.#hasBegun = true;
+    this.#hasStarted = true;
   }
 }

@@ -70,17 +70,17 @@ const HEADER_LENGTH = 5;
  */
 export function postgresStatements() {
   let rest = Buffer.alloc(0);
-  let hasBegun = false;
+  let hasStarted = false;
   return (bytes) => {
     rest = Buffer.concat([rest, bytes]);
     let statements = 0;
     for (;;) {
-      const typeLength = hasBegun ? 1 : 0;
+      const typeLength = hasStarted ? 1 : 0;
       if (rest.length < HEADER_LENGTH) return statements;
       const length = typeLength + rest.readUInt32BE(typeLength);
       if (rest.length < length) return statements;
-      if (hasBegun && [SIMPLE_QUERY, EXECUTE].includes(rest[0])) statements += 1;
-      hasBegun = true;
+      if (hasStarted && [SIMPLE_QUERY, EXECUTE].includes(rest[0])) statements += 1;
+      hasStarted = true;
       rest = rest.subarray(length);
     }
   };

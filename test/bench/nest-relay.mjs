@@ -9,7 +9,7 @@ import { Body, Controller, HttpCode, Module, RequestMethod, Sse } from '@nestjs/
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Observable } from 'rxjs';
-import { LeanExpressAdapter } from '../../dist/http/routing/lean-express-adapter.js';
+import { LeanExpressAdapter } from '../../dist/platform/http/routing/lean-express-adapter.js';
 import { Relayed } from './relayed.mjs';
 
 class RelayController {

@@ -10,7 +10,13 @@ const { UsageLedger } = await built('usage/ledger/usage-ledger.js');
 
 const UNKNOWN = { source: 'unknown' };
 const NO_RECORD = { inputTokens: UNKNOWN, outputTokens: UNKNOWN };
-const NO_ENTRY = { begun: { id: 'none' }, stored: Promise.resolve(), end: () => NO_RECORD, whenOver: () => undefined };
+const NO_ENTRY = {
+  started: { id: 'none' },
+  stored: Promise.resolve(),
+  recordOf: () => NO_RECORD,
+  close: () => undefined,
+  whenOver: () => undefined,
+};
 
 UsageLedger.prototype.begin = () => NO_ENTRY;
 UsageLedger.prototype.beforeApplicationShutdown = async () => undefined;

@@ -2,6 +2,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
+import { retryWhileOverloaded } from '../support/retry-while-overloaded.js';
+import { stream } from '../support/sse-client.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium, launchChromium } from './chromium.js';
@@ -48,15 +50,8 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     return page.locator('#new-key').innerText();
   };
-  const statusWith = async (key: string) => {
-    const response = await fetch(`${origin}/api/v1/chat/stream`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: 'Hello!' }] }),
-    });
-    await response.text();
-    return response.status;
-  };
+  const statusWith = async (key: string) =>
+    (await retryWhileOverloaded(() => stream(origin, { key, body: { model: 'acme/fast' } }))).status;
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
   describe.each([
@@ -119,6 +114,28 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       expect(await rowOf(page, 'laptop').getByRole('button').count()).toBe(0);
       expect(await statusWith(key)).toBe(401);
       expect(complaints).toEqual([]);
+    });
+
+    it('make a key with models, limits, a budget and an expiry date at once', async () => {
+      await signUp(page);
+      await page.getByLabel('Name').fill('night batch');
+      await page.getByLabel('Expires').selectOption('30 days');
+      await page.getByText('Models, limits and budget').click();
+      await page.getByLabel('Models').fill('other/*');
+      await page.getByLabel('Requests per minute').fill('many');
+      await page.getByLabel('Budget', { exact: true }).fill('5');
+      await page.getByLabel('Budget period').selectOption('A day');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByText('must be a number, or empty').waitFor();
+      expect(await page.getByLabel('Models').inputValue()).toBe('other/*');
+      await page.getByLabel('Requests per minute').fill('7');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const key = await page.locator('#new-key').innerText();
+      expect(await statusWith(key)).toBe(404);
+      const row = await rowOf(page, 'night batch').innerText();
+      for (const fact of ['7 requests per minute', 'Models: other/*', '$0.00 of $5.00 per day'])
+        expect(row).toContain(fact);
+      expect(await rowOf(page, 'night batch').locator('[data-label=Expires]').innerText()).not.toContain('Never');
     });
 
     it('rotate a key', async () => {
@@ -227,6 +244,8 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
         await signUp(page);
         await expectAccessible(page, 'api-keys-empty');
         await createKey(page, 'A very long name of a key that a program uses in production, in the night');
+        await page.getByText('Models, limits and budget').click();
+        await page.getByLabel('Requests per minute').fill('7');
         await createKey(page, 'laptop');
         await expectAccessible(page, 'api-keys-new');
         await rowOf(page, 'laptop').getByRole('button', { name: 'Rotate' }).click();

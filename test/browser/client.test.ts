@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assetPath } from '../../src/dashboard/assets/assets.js';
+import { assetPath } from '../../src/plugins/dashboard/assets/assets.js';
 import { MODEL } from '../support/catalog.js';
 import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';

@@ -5,7 +5,7 @@ import { hasChromium } from './chromium.js';
 import { WebStage } from './web-stage.js';
 
 const PAGES = [
-  ...['/settings/api-keys', '/playground', '/usage', '/usage/requests', '/usage/refused', '/settings/account'],
+  ...['/settings/api-keys', '/playground', '/usage', '/usage/requests', '/settings/account'],
   ...['/operator/accounts', '/operator/requests', '/operator/audit', '/operator/status'],
 ];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { RefusalRecorder } from '../../src/observability/refusals/refusal-recorder.js';
+import { RefusalRecorder } from '../../src/plugins/observability/refusals/refusal-recorder.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../support/account-session.js';
 import { stream } from '../support/sse-client.js';
 import { expectAccessible } from './accessibility.js';
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('the requests of all accounts in Chromium', () => 
     const { page, complaints } = await web.open('/usage', { account: operator, javaScriptEnabled: scripts });
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Requests' }).click();
     await page.getByLabel('Account').fill(ada.email);
-    await page.getByLabel('Outcome').selectOption({ label: 'Refused' });
+    await page.getByLabel('Status').selectOption({ label: 'Refused' });
     await page.getByRole('button', { name: 'Search' }).click();
     const table = page.getByRole('table', { name: 'Requests, latest first' });
     await table.getByRole('row').filter({ hasText: 'key_revoked' }).getByRole('link').first().click();

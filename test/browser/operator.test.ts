@@ -87,6 +87,32 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
       await page.context().close();
     });
 
+    it('create a key for an account, which is shown once, and edit it', async () => {
+      const person = await signedIn(web.stage.service);
+      const path = `/operator/accounts/${person.accountId}`;
+      const { page, complaints } = await web.open(path, { account: operator, javaScriptEnabled });
+      await page.getByRole('link', { name: 'New key' }).click();
+      await page.getByLabel('Name').fill('ci');
+      await page.getByText('Models, limits and budget').click();
+      await page.getByLabel('Budget', { exact: true }).fill('5');
+      if (javaScriptEnabled) await expectAccessible(page, 'operator-new-key');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByText('it is shown only once').waitFor();
+      const key = await page.locator('#new-key').innerText();
+      if (javaScriptEnabled) await expectAccessible(page, 'operator-key-shown');
+      await page.getByRole('link', { name: 'Done' }).click();
+      const row = page.getByRole('table', { name: 'API keys' }).getByRole('row').filter({ hasText: 'ci' });
+      await row.getByText(/of \$5\.00 per month/).waitFor();
+      expect(await page.content()).not.toContain(key);
+      await row.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Requests per minute').fill('60');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.getByRole('status').innerText()).toBe('The key was changed.');
+      if (javaScriptEnabled) await expectAccessible(page, 'operator-account-with-key');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }, 60_000);
+
     it('revoke a key', async () => {
       const person = await signedIn(web.stage.service);
       await web.stage.service.app.get(ApiKeysService, { strict: false }).create(person.accountId, { name: 'laptop' });
@@ -256,8 +282,8 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
       await expectAccessible(page, 'operator-account-disabled');
       await page.goto(`${web.origin}/operator/accounts/${operator.accountId}`);
       await expectAccessible(page, 'operator-account-own');
-      await page.goto(`${web.origin}/operator/audit`);
-      await page.getByText('account.created').first().waitFor();
+      await page.goto(`${web.origin}/operator/audit?action=account.created`);
+      await page.getByRole('cell', { name: 'account.created' }).first().waitFor();
       await expectAccessible(page, 'operator-audit');
       await page.goto(`${web.origin}/operator/keys`);
       await page.getByLabel('Name').fill('portal');

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { routesTo } from '../support/catalog.js';
 import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -8,6 +10,7 @@ import { WebStage, type SignedInPage } from './web-stage.js';
 
 const TIERS = {
   free: { max_tokens: 4096 },
+  frugal: { budget: { amount: 0.5, per: 'day' } },
   slow: { requests_per_minute: 1 },
   narrow: { concurrent_streams: 1 },
 };
@@ -21,7 +24,15 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   let next: number;
 
   beforeAll(async () => {
-    web = await WebStage.set({ tiers: TIERS });
+    const price = { input_per_million: 10, output_per_million: 100_000 };
+    web = await WebStage.set({
+      tiers: TIERS,
+      catalog: (providers) => {
+        const catalog = routesTo(providers, {}, price);
+        const unpriced = { ...catalog.models[0], id: 'acme/unpriced', name: 'Unpriced', price: undefined };
+        return { ...catalog, models: [...catalog.models, unpriced] };
+      },
+    });
   }, 60_000);
   afterAll(() => web.clear());
   beforeEach(() => open());
@@ -58,6 +69,37 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     expect(await page.locator('.failure').count()).toBe(0);
     expect((await web.provider.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'All of it!' }]);
     expect(opened.complaints).toEqual([]);
+  });
+
+  it('a request that costs more than the budget can be sent with fewer tokens', async () => {
+    await open('frugal');
+    await page.getByLabel('Max tokens').fill('1000');
+    await playground.send('Hi');
+    await failure().getByText('Budget exceeded').waitFor();
+    expect(await button('Try again').count()).toBe(0);
+    const lower = page.getByRole('button', { name: /^Set max tokens to \d+ and retry$/ });
+    const tokens = /\d+/.exec(await lower.innerText())?.[0];
+    await lower.click();
+    await playground.answerIs('Hello world');
+    expect(await page.getByLabel('Max tokens').inputValue()).toBe(tokens);
+    expect((await web.provider.call(next)).json['max_tokens']).toBe(Number(tokens));
+  });
+
+  it('a model without a price cannot be chosen with a budget, and says so if the budget comes later', async () => {
+    const unpriced = page.locator('option[value="acme/unpriced"]');
+    expect(await unpriced.isDisabled()).toBe(false);
+    await page.getByLabel('Model').selectOption('acme/unpriced');
+    await web.stage.service.app.get(AccountsService).setTier({ id: opened.account.accountId }, 'frugal');
+    await playground.send('Hi');
+    await failure().getByText('Model has no price').first().waitFor();
+    await page.reload();
+    expect(await unpriced.isDisabled()).toBe(true);
+    expect(await unpriced.innerText()).toBe('Unpriced · acme/unpriced · 8,192 · no price, so not within your budget');
+    expect(await page.getByLabel('Model').inputValue()).toBe('acme/fast');
+    const facts = page.locator('#model-facts');
+    expect(await facts.innerText()).toBe('acme/unpriced cannot be used now. Fast is selected instead.');
+    await page.reload();
+    expect(await facts.innerText()).toContain('$10.00 in, $100,000.00 out per million tokens');
   });
 
   it('an answer that ends without being done is incomplete, too', async () => {

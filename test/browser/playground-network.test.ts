@@ -129,8 +129,11 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     proxy.cut();
     await notice().getByText('Connection lost.').waitFor();
     latch.open();
+    // The page does not get the rest before it is reloaded.
+    await page.route('**/api/**', (route) => route.abort());
     proxy.restore();
-    await page.reload();
+    await page.reload({ waitUntil: 'commit' });
+    await page.unroute('**/api/**');
     await expectWholeAnswerOnce();
   });
 

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const OUTPUT = join(import.meta.dirname, 'output');
 /** Screenshots are for people to look at, and take a third of the time of the tests in a browser. */
@@ -15,6 +16,9 @@ export interface Form {
   readonly colorScheme: (typeof SCHEMES)[number];
 }
 
+const hasRunningTransitions = (): boolean =>
+  document.getAnimations().some((each) => each instanceof CSSTransition && each.playState === 'running');
+
 /** With `TEST_SCREENSHOTS=true`, writes a picture of the whole page to test/browser/output. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!taken) return;
@@ -28,6 +32,8 @@ export async function inEachForm(page: Page, name: string, look?: (form: Form) =
     for (const colorScheme of SCHEMES) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Colors that still change have another contrast. A page without JavaScript runs no timers, so it cannot wait by itself.
+      await expect.poll(() => page.evaluate(hasRunningTransitions)).toBe(false);
       const title = `${name}-${device}-${colorScheme}`;
       await screenshot(page, title);
       await look?.({ title, colorScheme });

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutsideApi } from '../../src/http/surface/outside-api.decorator.js';
-import { Public } from '../../src/http/routing/public.decorator.js';
+import { OutsideApi } from '../../src/platform/http/surface/outside-api.decorator.js';
+import { Public } from '../../src/platform/http/routing/public.decorator.js';
 import { MODEL } from '../support/catalog.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
   it.each([
     ['on http://localhost', () => `http://localhost:${port}`],
     ['behind a TLS proxy', () => `https://localhost:${proxy.port}`],
-  ])('%s is begun by a form, kept from scripts, and used by a script of a page', async (_, originOf) => {
+  ])('%s is started by a form, kept from scripts, and used by a script of a page', async (_, originOf) => {
     const origin = originOf();
     const page = await open(`${origin}/forms/sign-in`);
     expect(await send(page)).toBe(303);
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
     await page.context().close();
   });
 
-  it('cannot be begun by a page of another origin', async () => {
+  it('cannot be started by a page of another origin', async () => {
     const origin = `http://localhost:${port}`;
     const strange = `http://localhost:${(stranger.address() as AddressInfo).port}`;
     const page = await open(`${strange}/?target=${origin}/sign-in`);

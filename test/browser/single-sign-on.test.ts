@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('in Chromium, single sign-on with oidc-provider', 
     await local.getByLabel('Email').fill('local@example.com');
     await local.getByLabel('Password').fill(PASSWORD);
     await local.getByRole('button', { name: 'Sign up' }).click();
-    await local.waitForURL('**/playground');
+    await local.waitForURL(`${origin}/`);
 
     await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
     await signInAs(page, 'mallory');
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('in Chromium, single sign-on with oidc-provider', 
     await page.getByLabel('Email').fill('linker@example.com');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.waitForURL('**/playground');
+    await page.waitForURL(`${origin}/`);
     await page.goto(`${origin}/settings/account`);
     await expectAccessible(page, 'account-not-linked');
     await page.getByRole('button', { name: 'Link account' }).click();

@@ -15,6 +15,22 @@ describe.skipIf(!hasChromium)('the status page in Chromium', () => {
   }, 60_000);
   afterAll(() => web.clear());
 
+  it('shows a provider that hangs before its attempts time out', async () => {
+    web.provider.next((call) => void call.head());
+    const next = web.provider.calls.length + 1;
+    const { key } = await web.stage.service.createKey();
+    const waiting = stream(web.stage.origin, { key });
+    const call = await web.provider.call(next);
+    const { page } = await web.open('/operator/status', { account: operator });
+    const late = page.getByRole('table', { name: 'The first text is late' });
+    // The page updates every ten seconds.
+    await late.getByText(/^1, the longest for \d+ s$/).waitFor({ timeout: 30_000 });
+    call.text('Hello').finish().endMarker().end();
+    await waiting;
+    await late.waitFor({ state: 'detached', timeout: 30_000 });
+    await page.context().close();
+  }, 120_000);
+
   it('shows upstreams with the reason of their state, refusals, errors, and the address of the operator', async () => {
     const { page, complaints } = await web.open('/usage', { account: operator });
     await page.clock.install();
@@ -53,8 +69,61 @@ describe.skipIf(!hasChromium)('the status page in Chromium', () => {
     // What the user has opened stays open.
     await page.clock.fastForward(10_000);
     await page.getByRole('table', { name: 'All upstreams and routes' }).waitFor();
-    expect(complaints).toEqual([]);
+    // It also updates while the focus is in a table, which stays there, and says when it is not up to date.
+    const scroller = page.getByRole('group', { name: 'By minute, latest first' });
+    await scroller.focus();
+    const shownAt = await main.getByText(/^At \d/).innerText();
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(10_000);
+        return main.getByText(/^At \d/).innerText();
+      })
+      .not.toBe(shownAt);
+    expect(await scroller.evaluate((table) => table === document.activeElement)).toBe(true);
+    await page.route('**/operator/status', (route) => route.abort());
+    await page.clock.fastForward(10_000);
+    await main.getByText('The service cannot be reached: the page is not up to date.').waitFor();
+    await page.unroute('**/operator/status');
+    await page.clock.fastForward(10_000);
+    await main.getByText('The page updates every 10 seconds.').waitFor();
+    expect(complaints.filter((each) => !each.includes('ERR_FAILED'))).toEqual([]);
     await expectAccessible(page, 'operator-status');
+    await page.context().close();
+  }, 120_000);
+
+  it('closes a circuit and probes a route, and the audit log keeps both', async () => {
+    // The test before has left a cooldown.
+    const elsewhere = await web.open('/operator/status', { account: operator, timezoneId: 'Asia/Kolkata' });
+    await elsewhere.page
+      .getByText(/until [\d:]{8} GMT\+5:30, as the provider asked since [\d:]{8} GMT\+5:30/)
+      .first()
+      .waitFor();
+    await elsewhere.page.context().close();
+    const { page, complaints } = await web.open('/operator/status', { account: operator });
+    const unavailable = page.getByRole('table', { name: 'Not available now' });
+    await unavailable.getByRole('button', { name: 'Close circuit' }).click();
+    await page.getByText('The circuit was closed.').waitFor();
+    await unavailable.waitFor({ state: 'detached' });
+    await page.getByText('All 2 upstreams and routes').click();
+    const all = page.getByRole('table', { name: 'All upstreams and routes' });
+    await all.getByText(/last error at [\d:]{8} UTC: upstream_unavailable/).waitFor();
+    await expectAccessible(page, 'operator-status-all-routes');
+
+    web.provider.next((call) => {
+      call.refuse(401, {}, JSON.stringify({ error: { message: 'No.', code: 'invalid_api_key' } }));
+    });
+    await all.getByRole('button', { name: 'Probe' }).click();
+    await page.getByText(/unauthorized, HTTP 401, invalid_api_key\): the provider refuses the key/).waitFor();
+    await expectAccessible(page, 'operator-probe');
+    await page.getByRole('button', { name: 'Probe again' }).click();
+    await page.getByText('Answered').waitFor();
+
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Audit log' }).click();
+    await page.getByLabel('Action').selectOption('route.probed');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('route acme acme-model').first().waitFor();
+    expect(await page.getByRole('table').getByRole('rowheader').count()).toBe(2);
+    expect(complaints).toEqual([]);
     await page.context().close();
   }, 120_000);
 

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { testUsageRecord } from '../../src/testing/stores/usage-records.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
@@ -11,6 +12,21 @@ import { WebStage } from './web-stage.js';
 const DAY_MS = 86_400_000;
 const MODELS = ['acme/fast', 'acme/thoughtful-and-with-a-long-name', 'other/model'];
 const price = { inputPerMillion: 0.5, outputPerMillion: 2, currency: 'USD' };
+
+function recordOf({ accountId }: AccountSession, parts: Partial<UsageRecord> & Pick<UsageRecord, 'startedAt'>) {
+  const { startedAt } = parts;
+  return testUsageRecord({
+    ...{
+      accountId,
+      credential: 'session',
+      keyId: undefined,
+      keyPrefix: undefined,
+      model: 'acme/fast',
+      upstream: 'acme',
+    },
+    ...{ firstTextAt: startedAt, endedAt: startedAt, finishReason: 'stop', price, ...parts },
+  });
+}
 
 describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
   let web: WebStage;
@@ -33,30 +49,19 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await keys.revoke(made[2]?.id ?? '');
     const records = Array.from({ length: 900 }, (_, index): UsageRecord => {
       const key = made[index % 4];
-      const startedAt = Date.now() - ((index * index * 7) % 90) * DAY_MS;
       const inputTokens = 300 + ((index * 37) % 2000);
       const outputTokens = 100 + ((index * 91) % 4000);
-      return {
-        id: randomUUID(),
-        requestId: 'request',
-        accountId: account.accountId,
+      return recordOf(account, {
         credential: key === undefined ? 'session' : 'api_key',
         keyId: key?.id,
         keyPrefix: key?.key.slice(0, 12),
         model: MODELS[index % 7 === 0 ? 1 : index % 11 === 0 ? 2 : 0] ?? '',
-        startedAt,
-        upstream: 'acme',
-        attempts: [],
-        firstTextAt: startedAt,
-        endedAt: startedAt,
+        startedAt: Date.now() - ((index * index * 7) % 90) * DAY_MS,
         outcome: index % 13 === 0 ? 'upstream_failed' : index % 17 === 0 ? 'client_gone' : 'completed',
-        errorCode: undefined,
-        finishReason: 'stop',
         inputTokens: { source: 'reported', count: inputTokens },
         outputTokens: { source: index % 17 === 0 ? 'estimated' : 'reported', count: outputTokens },
-        price,
         costMicros: inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion,
-      };
+      });
     });
     const store = app.get(UsageStore, { strict: false });
     for (let first = 0; first < records.length; first += 100) await store.append(records.slice(first, first + 100));
@@ -139,27 +144,43 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await page.context().close();
   });
 
-  it('shows all costs with the same number of decimals', async () => {
+  it('shows costs with two decimals from one unit on, and smaller costs with the fewest that tell them', async () => {
     const { page } = await web.open('/usage', { account: busy });
     const costs = (await page.locator('.figures strong, .number').allInnerTexts()).filter((text) => text.includes('$'));
     expect(costs.length).toBeGreaterThan(15);
-    expect(new Set(costs.map((text) => /\.(\d+)$/.exec(text)?.[1]?.length))).toEqual(new Set([6]));
+    for (const text of costs) {
+      const [, amount = '', decimals = ''] = /\$([\d,]+\.(\d+))$/.exec(text) ?? [];
+      const isSmall = Number(amount.replaceAll(',', '')) < 1;
+      expect([text, isSmall ? ['2', '4', '6'] : ['2']]).toEqual([text, expect.arrayContaining([`${decimals.length}`])]);
+    }
     await page.context().close();
   });
 
-  it('explains its signs below each table and figure that has one', async () => {
+  it('explains the signs of its figures once, at their end', async () => {
     const { page } = await web.open('/usage', { account: busy });
     await page.getByText('By day', { exact: true }).click();
-    const below = await page
-      .locator('.figures, .table:has(table)')
-      .evaluateAll((parts) =>
-        parts
-          .filter((part) => part.textContent.includes('≈'))
-          .map((part) => part.nextElementSibling?.textContent ?? ''),
-      );
-    expect(below.length).toBeGreaterThanOrEqual(4);
-    for (const text of below)
-      expect(text).toMatch(/^≈ (Partly estimated|Estimated), because the provider did not report/);
+    const used = page.getByRole('region', { name: 'Your usage' });
+    expect(await used.getByText('≈').count()).toBeGreaterThan(4);
+    const notes = used.locator('.notes');
+    expect(await notes.allInnerTexts()).toEqual([
+      '≈ Partly estimated, because the provider did not report all token counts.',
+    ]);
+    expect(await notes.evaluate((note) => note.nextElementSibling)).toBeNull();
+    expect(await page.getByText('estimated, because').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('shows times in the time zone of the browser, with the zone, and in UTC to a pointer', async () => {
+    const { page } = await web.open('/usage/requests?days=90', { account: busy, timezoneId: 'America/New_York' });
+    const time = page.getByRole('table', { name: 'Requests, latest first' }).locator('time').first();
+    const [text, at, title] = [
+      await time.innerText(),
+      await time.getAttribute('datetime'),
+      await time.getAttribute('title'),
+    ];
+    expect(text).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d GMT-[45]$/);
+    expect(title).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/);
+    expect(Date.parse(text.replace(/GMT-(\d)$/, 'GMT-0$100'))).toBe(Math.floor(Date.parse(at ?? '') / 1000) * 1000);
     await page.context().close();
   });
 
@@ -187,6 +208,122 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     const last = await readout.boundingBox();
     expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows the cost of chosen days by key, of up to three days by hour, also as a file', async () => {
+    const eve = await signedIn(web.stage.service);
+    const { app } = web.stage.service;
+    const key = await app.get(ApiKeysService, { strict: false }).create(eve.accountId, { name: 'laptop' });
+    const client = { credential: 'api_key', keyId: key.id, keyPrefix: key.key.slice(0, 12) } as const;
+    const costs = { inputTokens: { source: 'reported', count: 10 }, costMicros: 250_000 } as const;
+    await app
+      .get(UsageStore, { strict: false })
+      .append([
+        recordOf(eve, { startedAt: Date.parse('2026-11-20T14:10:00Z'), ...client, ...costs }),
+        recordOf(eve, { startedAt: Date.parse('2026-11-20T14:50:00Z'), ...client, ...costs }),
+        recordOf(eve, { startedAt: Date.parse('2026-11-21T08:00:00Z'), ...costs }),
+        recordOf(eve, { startedAt: Date.parse('2026-11-23T08:00:00Z'), ...costs }),
+      ]);
+    const { page, complaints } = await web.open('/usage', { account: eve, timezoneId: 'Asia/Kolkata' });
+    const show = async (from: string, to: string) => {
+      await page.getByLabel('From (UTC)').fill(from);
+      await page.getByLabel('To (UTC)').fill(to);
+      await page.getByLabel('Cost by').selectOption('Key');
+      await page.getByRole('button', { name: 'Show' }).click();
+    };
+    await show('2026-11-20', '2026-11-21');
+    const chart = page.locator('.chart').filter({ hasText: 'Cost per hour' });
+    expect(await chart.locator('.legend').innerText()).toMatch(/^laptop \(csk_.*…\)\s+Playground \(session\)$/);
+    await chart.getByRole('img', { name: /at most \$0\.50, on 20 Nov 2026, 14:00 UTC\. The table by hour/ }).focus();
+    await page.keyboard.press('Home');
+    for (let hour = 0; hour < 14; hour++) await page.keyboard.press('ArrowRight');
+    expect(await chart.getByRole('status').innerText()).toMatch(/^20 Nov 2026, 19:30 GMT\+5:30: laptop .* \$0\.50$/);
+    await page.getByText('By hour', { exact: true }).click();
+    const byHour = page.getByRole('table', { name: 'By hour, latest first' });
+    expect(await byHour.getByRole('rowheader').allInnerTexts()).toEqual([
+      '21 Nov 2026, 13:30 GMT+5:30',
+      '20 Nov 2026, 19:30 GMT+5:30',
+      'Total',
+    ]);
+    await expectAccessible(page, 'usage-by-hour');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download CSV' }).click(),
+    ]);
+    const lines = (await text(await download.createReadStream())).trim().split('\r\n');
+    expect(lines.map((line) => line.split(',')[0])).toEqual([
+      'hour',
+      '2026-11-20T14:00:00.000Z',
+      '2026-11-21T08:00:00.000Z',
+    ]);
+
+    await show('2026-11-20', '2026-11-23');
+    await page.getByText('Cost per day', { exact: true }).waitFor();
+    expect(await page.locator('.figures').innerText()).toMatch(/These days\s+≈ \$1\.00\s+4 requests/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  it('finds what failed at a time in two clicks, with a link to share and a file', async () => {
+    const eve = await signedIn(web.stage.service);
+    const at = Math.floor(Date.now() / 60_000) * 60_000 - 7_200_000;
+    const failed = { outcome: 'upstream_failed', errorCode: 'upstream_error' } as const;
+    await web.stage.service.app
+      .get(UsageStore, { strict: false })
+      .append([
+        recordOf(eve, { requestId: 'too-early', startedAt: at - 1_000 }),
+        recordOf(eve, { requestId: 'failed', startedAt: at + 20_000, ...failed }),
+        recordOf(eve, { requestId: 'too-late', startedAt: at + 60_000 }),
+      ]);
+    const { page, complaints } = await web.open('/usage', { account: eve });
+    await page.getByRole('link', { name: 'All requests' }).click();
+    const time = new Date(at).toISOString().slice(11, 16);
+    await page.getByLabel('From (UTC)').fill(time);
+    await page.getByLabel('To (UTC)').fill(time);
+    await page.getByLabel('To (UTC)').press('Enter');
+    const rows = page.getByRole('table', { name: 'Requests, latest first' }).getByRole('row');
+    await rows.filter({ hasText: 'upstream_error' }).waitFor();
+    expect(await rows.count()).toBe(2);
+    expect(await rows.last().getByRole('rowheader').innerText()).toMatch(/, \d\d:\d\d:20 UTC$/);
+    await expectAccessible(page, 'requests-at-a-time');
+
+    const shared = await web.open(new URL(page.url()).pathname + new URL(page.url()).search, { account: eve });
+    await shared.page.getByRole('row').filter({ hasText: 'upstream_error' }).waitFor();
+    await shared.page.context().close();
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download as CSV' }).click(),
+    ]);
+    const lines = (await text(await download.createReadStream())).trim().split('\r\n');
+    expect(lines.map((line) => line.split(',')[1])).toEqual(['request_id', 'failed']);
+    await rows.last().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  it('reads times in the time zone in which the page shows them, and keeps UTC in its address', async () => {
+    const eve = await signedIn(web.stage.service);
+    const startedAt = Date.parse('2026-11-26T14:03:20.000Z');
+    await web.stage.service.app
+      .get(UsageStore, { strict: false })
+      .append([recordOf(eve, { startedAt }), recordOf(eve, { startedAt: startedAt + 3_600_000 })]);
+    const { page } = await web.open('/usage/requests', { account: eve, timezoneId: 'Asia/Kolkata' });
+    await page.getByLabel('From (GMT+5:30)').fill('2026-11-26 19:33');
+    await page.getByLabel('To (GMT+5:30)').fill('2026-11-26 19:33:20');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL('**/usage/requests?from=2026-11-26+14%3A03&to=2026-11-26+14%3A03%3A20&**');
+    const rows = page.getByRole('table', { name: 'Requests, latest first' }).getByRole('row');
+    expect(await rows.count()).toBe(2);
+    expect(await rows.last().getByRole('rowheader').innerText()).toContain('19:33:20');
+    expect(await page.getByLabel('From (GMT+5:30)').inputValue()).toBe('2026-11-26 19:33');
+    await page.getByLabel('From (GMT+5:30)').fill('2026-11-26');
+    await page.getByLabel('To (GMT+5:30)').fill('2026-11-26');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL('**/usage/requests?from=2026-11-25+18%3A30&to=2026-11-26+18%3A29&**');
+    expect(await rows.count()).toBe(3);
     await page.context().close();
   });
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { BUILT_IN_PLUGINS } from '../../src/platform/config/config.js';
 import { openStream, get, stream } from '../support/sse-client.js';
 import { notWithin, serving, shown, type Effects } from './effect.js';
 
@@ -34,6 +35,13 @@ export const access: Effects = {
       ['yes', `SIGN_UP: ${OPEN_OR_CLOSED}`],
       ['OPEN', `SIGN_UP: ${OPEN_OR_CLOSED}`],
     ],
+  },
+  PLUGINS: {
+    ...shown({ PLUGINS: 'durable, dashboard' }, ({ origin }) => statusOf(origin, '/api/v1/models'), {
+      set: 404,
+      unset: 200,
+    }),
+    refused: [['durable,pages', `PLUGINS: must be all, none, or a list of ${BUILT_IN_PLUGINS.join(', ')}`]],
   },
   COMPATIBLE_APIS: {
     ...shown({ COMPATIBLE_APIS: 'none' }, ({ origin }) => statusOf(origin, '/api/v1/models'), { set: 404, unset: 200 }),

@@ -5,11 +5,12 @@ import type { Principal } from '../../src/auth/principal/principal.js';
 import { ChatService } from '../../src/chat/chat.service.js';
 import type { HookContext } from '../../src/chat/hooks/completion-hook.js';
 import type { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
-import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
-import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
+import { ChatPlugin } from '../../src/plugin-api/chat-plugin.decorator.js';
+import { PLUGIN_CONFIG } from '../../src/plugin-api/plugin-configs.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { serving, type Effect, type Serving } from './effect.js';
 import { inMovedTime } from '../support/moved-time.js';
-import { sent } from './upstream-members.js';
+import { factsOf, sent } from './upstream-members.js';
 
 const REQUIRED = () => Promise.resolve();
 const TEXT = 'expected string to have >=1 characters';
@@ -71,6 +72,12 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: () => withTools({}, undefined),
     refused: [['tools', 'expected array']],
   },
+  'models[].thinking': {
+    set: () => thinks({ thinking: 'adaptive' }, 'adaptive'),
+    unset: () => thinks({}, 'enabled'),
+    refused: [['deeply', 'expected one of "budget"|"adaptive"|"levels"|"switch"']],
+  },
+  ...factsOf('models[]'),
   'models[].sticky': {
     set: () => routesOfAccount(true, 1),
     unset: () => routesOfAccount(undefined, 2),
@@ -178,6 +185,19 @@ async function withTools(model: object, code: string | undefined): Promise<void>
   });
 }
 
+/** How Anthropic is asked to reason. */
+async function thinks(model: object, type: string): Promise<void> {
+  await serving({ model, upstream: { protocol: 'anthropic' } }, async ({ service, provider }) => {
+    const principal = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'job' } };
+    const caller = { principal: principal as Principal, signal: new AbortController().signal, requestId: 'job-1' };
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const request = { model: 'acme/fast', messages, max_tokens: 4_000, reasoning: { effort: 'high' as const } };
+    // The provider answers in another format.
+    await expect(service.app.get(ChatService, { strict: false }).complete(request, caller)).rejects.toThrow();
+    expect((await provider.call(1)).json['thinking']).toMatchObject({ type });
+  });
+}
+
 async function refusesAbove(budget: object, text: string, currency?: string): Promise<void> {
   const price = { input_per_million: 1, output_per_million: 1 };
   await serving({ tiers: { free: { budget } }, model: { price }, currency }, async ({ origin, key }) => {
@@ -196,24 +216,15 @@ async function listed(model: object, expected: object): Promise<void> {
 
 /** The report of what one stream has cost. Without a price it names no currency. */
 async function costs(price: object | undefined, shown: string | undefined, currency?: string): Promise<void> {
-  const sink: { currency: string | undefined; cost: number | undefined }[] = [];
-  const usageSinks = [
-    {
-      record: ({
-        price: priced,
-        costMicros,
-      }: {
-        price: { currency: string } | undefined;
-        costMicros: number | undefined;
-      }) => void sink.push({ currency: priced?.currency, cost: costMicros }),
-    },
-  ];
-  await serving({ model: { price }, usageSinks, ...(currency !== undefined && { currency }) }, async (served) => {
+  const records: UsageRecord[] = [];
+  await serving({ model: { price }, records, ...(currency !== undefined && { currency }) }, async (served) => {
     await stream(served.origin, { key: served.key });
   });
-  const cost = price === undefined ? undefined : (expect.any(Number) as number);
-  expect(sink).toEqual([{ currency: shown, cost }]);
-  if (price !== undefined) expect(sink[0]?.cost).toBeGreaterThan(1_000_000);
+  const costMicros = price === undefined ? undefined : (expect.any(Number) as number);
+  expect(records.map((record) => ({ currency: record.price?.currency, costMicros: record.costMicros }))).toEqual([
+    { currency: shown, costMicros },
+  ]);
+  if (price !== undefined) expect(records[0]?.costMicros).toBeGreaterThan(1_000_000);
 }
 
 async function codesOf(options: Serving, expected: readonly number[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogVariables, configFileMembers } from '../../src/config/reference/configuration-members.js';
+import { catalogVariables, configFileMembers } from '../../src/platform/config/reference/configuration-members.js';
 import { catalogMembers } from './catalog-members.js';
 import { serving, type Effects } from './effect.js';
 import { placeOf, problemsOfFile } from './file-problems.js';
@@ -51,13 +51,19 @@ describe('an upstream with several problems', () => {
   });
 });
 
+/** Regions and projects are checked at the start. */
+function valueOf(name: string): string {
+  if (/REGION|LOCATION/.test(name)) return 'us-east-1';
+  return name.includes('PROJECT') ? 'project-1' : 'http://127.0.0.1:9';
+}
+
 describe('the variables of the built-in catalog', () => {
   const all = catalogVariables();
   const upstreams = [...new Set(all.map(({ upstream }) => upstream))];
 
   it.each(upstreams)('list models of %s once they are set', async (upstream) => {
     const variables = all.filter((variable) => variable.upstream === upstream);
-    const env = Object.fromEntries(variables.map(({ name }) => [name, 'http://127.0.0.1:9']));
+    const env = Object.fromEntries(variables.map(({ name }) => [name, valueOf(name)]));
     await serving({ env: { CONFIG_FILE: '', ...env } }, async ({ origin }) => {
       expect((await modelsOf(origin)).length).toBeGreaterThan(1);
     });

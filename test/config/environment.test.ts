@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.js';
-import { loadConfig } from '../../src/config/load-config.js';
-import { environmentVariables } from '../../src/config/reference/configuration-members.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { environmentVariables } from '../../src/platform/config/reference/configuration-members.js';
 import { access } from './access.js';
 import { durable } from './durable.js';
 import type { Effects } from './effect.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../../src/config/config-error.js';
-import { loadConfig } from '../../src/config/load-config.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 
 type Branch = Record<string, unknown>;
 
@@ -16,6 +16,8 @@ function completePrice(): Branch {
   };
   return { ...prices, long_input: { above_input_tokens: 1, ...prices } };
 }
+
+const facts = () => [{ of: ['price'], source: 'the price list', checked: '2026-11-26' }];
 
 /** A CONFIG_FILE with every member. */
 function completeFile(): Branch {
@@ -31,6 +33,8 @@ function completeFile(): Branch {
         max_tokens_field: 'max_tokens',
         include_usage: true,
         max_event_bytes: 4096,
+        facts: facts(),
+        provider_messages: 'shown',
       },
     },
     models: [
@@ -42,6 +46,8 @@ function completeFile(): Branch {
         max_output_tokens: 1,
         aliases: ['fast'],
         capabilities: ['tools'],
+        thinking: 'levels',
+        facts: facts(),
         price: completePrice(),
         sticky: true,
         routes: [
@@ -90,7 +96,8 @@ export function problemsOfFile(member: string, value: unknown): readonly string[
   const file = completeFile();
   const steps = placeOf(member).split('.');
   const last = steps.pop() ?? '';
-  const parent = steps.reduce<Branch>((branch, step) => branch[step] as Branch, file);
+  // The complete upstream has an API key, and so no credentials.
+  const parent = steps.reduce<Branch>((branch, step) => (branch[step] ??= {}) as Branch, file);
   parent[last] = value;
   const folder = mkdtempSync(join(tmpdir(), 'chat-config-'));
   const path = join(folder, 'config.yaml');

@@ -45,13 +45,12 @@ function kindsAt(prefix: string, placed: Placed, within: (prices: object) => obj
   const kinds = Object.entries(TOKENS) as [Kind, number][];
   return kinds.map(([kind, tokens]) => {
     const isRequired = kind === 'input_per_million' || kind === 'output_per_million';
-    const without = kind === 'reasoning_output_per_million' ? 0 : undefined;
     return [
       `${prefix}${kind}`,
       {
         set: () => costs(placed(within({ ...FREE, [kind]: 2 })), 2 * tokens),
         unset: () =>
-          isRequired ? costs(placed(), undefined) : costs(placed(within({ ...FREE, [kind]: undefined })), without),
+          isRequired ? costs(placed(), undefined) : costs(placed(within({ ...FREE, [kind]: undefined })), 0),
         refused: [
           [-1, 'expected number to be >=0'],
           [1_000_001, 'expected number to be <=1000000'],
@@ -83,8 +82,7 @@ function limitAt(placed: Placed): Effect {
 /** The cost of one stream, in millionths. */
 async function costs(options: ReturnType<Placed>, expected: number | undefined): Promise<void> {
   const records: UsageRecord[] = [];
-  const usageSinks = [{ record: (record: UsageRecord) => void records.push(record) }];
-  await serving({ ...options, usageSinks }, async ({ origin, key, provider }) => {
+  await serving({ ...options, records }, async ({ origin, key, provider }) => {
     provider.answers((call) => {
       const usage = `data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`;
       call.head().text('Hello').finish().write(usage).endMarker().end();

@@ -152,7 +152,7 @@ export const singleSignOn: Effects = {
         expect((await stage.browser().signUp()).status).toBe(303);
       }),
     refused: [
-      ['off', 'PASSWORDS: must be on without OIDC_ISSUER, because nobody could sign in'],
+      ['off', 'PASSWORDS: must be on without OIDC_ISSUER and the plugin single-sign-on, because nobody could sign in'],
       ['no', `PASSWORDS: ${ON_OR_OFF}`],
     ],
   },

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { CONFIG, type Config } from '../../src/config/config.js';
+import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { testRedis } from '../support/redis.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { CONFIG, type Config } from '../../src/config/config.js';
+import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { startSilentServer } from '../support/silent-server.js';
 import { startStream, stream } from '../support/sse-client.js';
 import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
@@ -11,6 +11,22 @@ const COUNT = 'expected number to be >=1';
 /** Enough requests that two routes of equal weight both get some, but for one of a million times. */
 const MANY = 21;
 const TEXT = 'expected string to have >=1 characters';
+
+const NOTHING = () => Promise.resolve();
+/** Credentials of a program that prints a header. */
+const PRINTED = {
+  kind: 'command',
+  command: [process.execPath, '-e', 'console.log(JSON.stringify({ headers: { "x-team": "ours" } }))'],
+};
+
+/** Facts are for people and for `npm run catalog`: the service does not use them. */
+export function factsOf(group: string): Readonly<Record<string, Effect>> {
+  return {
+    [`${group}.facts[].of`]: { set: NOTHING, unset: NOTHING, refused: [[[], 'expected array to have >=1 items']] },
+    [`${group}.facts[].source`]: { set: NOTHING, unset: NOTHING, refused: [['', TEXT]] },
+    [`${group}.facts[].checked`]: { set: NOTHING, unset: NOTHING, refused: [['yesterday', 'Invalid ISO date']] },
+  };
+}
 
 /** Members of an upstream and of a route: what they change is seen by the provider. */
 export const upstreamMembers: Readonly<Record<string, Effect>> = {
@@ -41,6 +57,12 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
       ['', TEXT],
       ['a\nb', 'contains a character that is not allowed in a header'],
     ],
+  },
+  'upstreams.<name>.credentials.kind': {
+    set: () =>
+      sent({ upstream: { api_key: undefined, credentials: PRINTED } }, ({ headers }) => headers['x-team'], 'ours'),
+    unset: NOTHING,
+    refused: [['', TEXT]],
   },
   'upstreams.<name>.headers': {
     set: () => sent({ upstream: { headers: { 'x-team': 'ours' } } }, teamOf, 'ours'),
@@ -81,6 +103,12 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     set: () => sent({ upstream: { include_usage: false } }, optionsOf, undefined),
     unset: () => sent({}, optionsOf, { include_usage: true }),
     refused: [['yes', 'expected boolean']],
+  },
+  ...factsOf('upstreams.<name>'),
+  'upstreams.<name>.provider_messages': {
+    set: () => refusedWith({ provider_messages: 'hidden' }, expect.not.stringContaining('at most 5') as string),
+    unset: () => refusedWith({}, expect.stringContaining('max_tokens must be at most 5') as string),
+    refused: [['all', 'expected one of "shown"|"hidden"']],
   },
   'upstreams.<name>.max_event_bytes': {
     set: () => statusOfEvent({ max_event_bytes: EVENT_BYTES }, EVENT_BYTES, 502),
@@ -149,6 +177,17 @@ export async function sent(
   await serving(options, async ({ origin, key, provider }) => {
     await stream(origin, { key, body });
     expect(look(await provider.call(1))).toEqual(expected);
+  });
+}
+
+/** What a caller reads whose request the provider has refused. */
+async function refusedWith(upstream: object, message: string): Promise<void> {
+  await serving({ upstream }, async ({ origin, key, provider }) => {
+    const error = { message: 'max_tokens must be at most 5', type: 'invalid_request_error', param: 'max_tokens' };
+    provider.next((call) => {
+      call.refuse(400, {}, JSON.stringify({ error }));
+    });
+    expect(await (await stream(origin, { key })).error()).toMatchObject({ code: 'upstream_rejected', message });
   });
 }
 

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
-import { stopOnSignals } from '../../src/bootstrap/shutdown.js';
-import { CONFIG, type Config } from '../../src/config/config.js';
-import { ClientConnections } from '../../src/http/connections/client-connections.js';
-import { ServiceLogger } from '../../src/observability/logs/service-logger.js';
+import { stopOnSignals } from '../../src/platform/start/shutdown.js';
+import { CONFIG, type Config } from '../../src/platform/config/config.js';
+import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
+import { ServiceLogger } from '../../src/platform/logs/service-logger.js';
 import { getRequest, RawConnection } from '../hostile/support/raw-connection.js';
 import { scrape, valueOf } from '../support/metrics.js';
 import { openStream } from '../support/sse-client.js';

@@ -53,7 +53,7 @@ export class CredentialsStage {
   }
 
   replacePassword(): Promise<unknown> {
-    return this.app.get(PasswordReplacement, { strict: false }).replace(this.account, NEXT_HASH, true);
+    return this.app.get(PasswordReplacement, { strict: false }).replace(this.account, NEXT_HASH, { revokeKeys: true });
   }
 
   disable(): Promise<unknown> {

@@ -7,8 +7,8 @@ import { AccountStates } from '../../dist/accounts/accounts/account-states.js';
 import { AccountsService } from '../../dist/accounts/accounts/accounts.service.js';
 import { ApiKeyRotation } from '../../dist/accounts/api-keys/api-key-rotation.js';
 import { PasswordReplacement } from '../../dist/accounts/passwords/password-replacement.js';
-import { ConfigModule } from '../../dist/config/config.module.js';
-import { loadConfig } from '../../dist/config/load-config.js';
+import { ConfigModule } from '../../dist/platform/config/config.module.js';
+import { loadConfig } from '../../dist/platform/config/load-config.js';
 
 const [path, operation, table, event, accountId, keyId] = process.argv.slice(2);
 const config = loadConfig({ DATABASE_URL: `sqlite:${path}` });
@@ -25,7 +25,7 @@ const operations = {
   'replace-password': async () =>
     app
       .get(PasswordReplacement, { strict: false })
-      .replace(await app.get(AccountsService).findById(accountId), 'another-hash', true),
+      .replace(await app.get(AccountsService).findById(accountId), 'another-hash', { revokeKeys: true }),
   disable: async () => app.get(AccountStates, { strict: false }).disable(await emailOf(accountId)),
   delete: async () => app.get(AccountStates, { strict: false }).delete(await emailOf(accountId)),
 };

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { engineOf } from '../../src/database/queries/statements.js';
+import { engineOf } from '../../src/platform/database/queries/statements.js';
 
 /** What a statement does that is made to fail, and when. */
 export interface Fault {

@@ -1,22 +1,16 @@
 import { SHARED_LIMITS } from '../support/shared-limits.js';
 import type { DataSource } from 'typeorm';
-import { EmbeddedPresence } from '../../src/database/database-presence.js';
+import { EmbeddedAvailability } from '../../src/platform/database/database-availability.js';
 import type { Principal } from '../../src/auth/principal/principal.js';
-import type { ModelConfig } from '../../src/config/config.js';
+import type { ModelConfig } from '../../src/platform/config/config.js';
 import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
 import { InterruptedStreams } from '../../src/usage/ledger/interrupted-streams.js';
 import { RecordWriter } from '../../src/usage/ledger/record-writer.js';
 import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
 import type { LedgerEntry } from '../../src/usage/record/ledger-entry.js';
-import type { BegunStream, UsageRecord } from '../../src/usage/record/usage-record.js';
-import { DatabaseUsageStore } from '../../src/usage/store/database-usage-store.js';
-import {
-  UsageStore,
-  type AbandonedBatch,
-  type IntentBatch,
-  type DeadLetter,
-} from '../../src/usage/store/usage-store.js';
-import { extensionsOf } from '../support/extensions.js';
+import type { StartedStream, UsageRecord } from '../../src/usage/record/usage-record.js';
+import type { AbandonedBatch, IntentBatch } from '../../src/usage/store/started-streams.js';
+import { UsageStore, type DeadLetter } from '../../src/usage/store/usage-store.js';
 
 export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'deadLetter';
 /** `before`: nothing has happened. `after`: it has happened, and its answer is lost. */
@@ -25,29 +19,39 @@ type When = 'before' | 'after';
 /** The store of one process, whose steps can be made to fail. */
 class BreakableStore extends UsageStore {
   readonly failing = new Map<Step, When>();
-  /** Steps that were begun. */
-  readonly begun: Step[] = [];
+  /** Steps that were started. */
+  readonly started: Step[] = [];
   isKilled = false;
   /** The process is killed when it begins this step. */
   killedAt: Step | undefined;
-  private readonly store: DatabaseUsageStore;
-
   constructor(source: DataSource) {
-    super();
-    this.store = new DatabaseUsageStore(source, new EmbeddedPresence());
+    super(source, new EmbeddedAvailability());
   }
 
-  open = (batch: IntentBatch) => this.run('open', () => this.store.open(batch));
-  append = (records: readonly UsageRecord[]) => this.run('append', () => this.store.append(records));
-  close = (ids: readonly string[]) => this.run('close', () => this.store.close(ids));
-  beat = () => this.run('beat', () => this.store.beat());
-  abandoned = (isUrgent?: boolean) =>
-    this.run<readonly AbandonedBatch[]>('abandoned', () => this.store.abandoned(isUrgent));
-  leave = () => this.run('leave', () => this.store.leave());
-  override deadLetter = (record: DeadLetter) => this.run('deadLetter', () => this.store.deadLetter(record));
+  override open(batch: IntentBatch) {
+    return this.run('open', () => super.open(batch));
+  }
+  override append(records: readonly UsageRecord[]) {
+    return this.run('append', () => super.append(records));
+  }
+  override close(ids: readonly string[]) {
+    return this.run('close', () => super.close(ids));
+  }
+  override beat() {
+    return this.run('beat', () => super.beat());
+  }
+  override abandoned(isUrgent?: boolean) {
+    return this.run<readonly AbandonedBatch[]>('abandoned', () => super.abandoned(isUrgent));
+  }
+  override leave() {
+    return this.run('leave', () => super.leave());
+  }
+  override deadLetter(record: DeadLetter) {
+    return this.run('deadLetter', () => super.deadLetter(record));
+  }
 
   private async run<T>(step: Step, work: () => Promise<T>): Promise<T> {
-    this.begun.push(step);
+    this.started.push(step);
     if (step === this.killedAt) this.isKilled = true;
     // A process that is dead does nothing more, and nobody hears of it.
     if (this.isKilled) return new Promise(() => undefined);
@@ -76,7 +80,7 @@ export class LedgerProcess {
     this.store = new BreakableStore(source);
     const writer = new RecordWriter(this.store);
     this.interrupted = new InterruptedStreams(this.store, writer, SHARED_LIMITS);
-    this.ledger = new UsageLedger(this.store, writer, this.interrupted, extensionsOf(), Date.now);
+    this.ledger = new UsageLedger(this.store, writer, this.interrupted, Date.now);
   }
 
   /** Takes over what processes that are dead have left. */
@@ -92,9 +96,9 @@ export class LedgerProcess {
     return entry;
   }
 
-  end(entry: LedgerEntry): BegunStream {
-    entry.end(undefined, new CallTrace('request'), { text: '', length: 0 });
-    return entry.begun;
+  end(entry: LedgerEntry): StartedStream {
+    entry.end(undefined, new CallTrace('request'), 0);
+    return entry.started;
   }
 
   fails(step: Step, when: When): void {

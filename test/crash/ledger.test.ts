@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { waitFor } from '../support/wait-for.js';
 import { failAt, heal } from './faults.js';
@@ -21,7 +21,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     source = await openDataSource(dataSourceOptions(database.config));
   });
   beforeEach(async () => {
-    for (const table of ['usage_records', 'usage_days', 'usage_openings', 'usage_writers', 'usage_set_aside']) {
+    for (const table of ['usage_records', 'usage_days', 'usage_intents', 'usage_writers', 'usage_dead_letters']) {
       await source.query(`DELETE FROM ${table}`);
     }
     first = await new LedgerProcess(source).start();
@@ -47,7 +47,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       completed: sum('completed'),
       errors: sum('errors'),
       outcomes: outcomes.map(({ outcome }) => outcome),
-      intents: await countOf('usage_openings'),
+      intents: await countOf('usage_intents'),
     };
   };
   /** Another process looks for what dead ones have left, and goes in order. */
@@ -55,7 +55,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     await (await new LedgerProcess(source).start()).stop();
   };
   const reached = (process: LedgerProcess, step: Step) =>
-    waitFor(() => process.store.begun.includes(step), `the step ${step}`);
+    waitFor(() => process.store.started.includes(step), `the step ${step}`);
 
   describe('intent, then record', () => {
     it('the write of the intent fails: the stream runs, and has its record', async () => {
@@ -78,7 +78,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
 
     it('killed between them: the next process says that the stream was interrupted, once', async () => {
       await first.begin();
-      expect(await countOf('usage_openings')).toBe(1);
+      expect(await countOf('usage_intents')).toBe(1);
       first.kill();
       await takeOver();
       await takeOver();
@@ -92,7 +92,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       first.fails('append', when);
       first.end(entry);
       await reached(first, 'append');
-      expect(first.store.begun).not.toContain('close');
+      expect(first.store.started).not.toContain('close');
       first.heal();
       await first.stop();
       expect(await truth()).toEqual(COMPLETED);
@@ -187,7 +187,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     beforeEach(async () => {
       await first.begin();
       first.kill();
-      await source.query(`UPDATE usage_openings SET streams = 'torn'`);
+      await source.query(`UPDATE usage_intents SET streams = 'torn'`);
     });
 
     it('killed between them: there is one dead letter', async () => {
@@ -195,9 +195,9 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       second.killAt('close');
       void second.start();
       await reached(second, 'close');
-      expect([await countOf('usage_set_aside'), await countOf('usage_openings')]).toEqual([1, 1]);
+      expect([await countOf('usage_dead_letters'), await countOf('usage_intents')]).toEqual([1, 1]);
       await takeOver();
-      expect([await countOf('usage_set_aside'), await countOf('usage_openings')]).toEqual([1, 0]);
+      expect([await countOf('usage_dead_letters'), await countOf('usage_intents')]).toEqual([1, 0]);
       second.kill();
     });
   });

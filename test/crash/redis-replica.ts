@@ -1,17 +1,14 @@
-import { RedisUnavailable } from '../../src/redis/redis-errors.js';
-import { readRedisUrl, type RedisAddress } from '../../src/config/sources/redis-url.js';
-import type { Commands } from '../../src/redis/redis-connection.js';
-import { SingleConnection } from '../../src/redis/single-connection.js';
+import { RedisUnavailable } from '../../src/platform/redis/redis-errors.js';
+import { RedisConnection, type Commands } from '../../src/platform/redis/redis-connection.js';
 import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
-import { limitsOf } from '../../src/throttling/tier-limits.js';
-import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
+import { limitsOf } from '../../src/throttling/account-limits.js';
 
 export const LIMIT = 1000;
 export const LIMITS = { tokensPerDay: LIMIT };
 /** Loses the answers of what nobody waits for, while told so. */
-class LossyConnection extends SingleConnection {
+class LossyConnection extends RedisConnection {
   /** `before`: Redis never gets it. `after`: Redis has done it. */
   loses: 'before' | 'after' | undefined;
   lost = 0;
@@ -45,8 +42,8 @@ export class Replica {
   ) {}
 
   static async start(url: string): Promise<Replica> {
-    const connection = new LossyConnection(readRedisUrl(url) as Extract<RedisAddress, { kind: 'server' }>);
-    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback());
+    const connection = new LossyConnection(url);
+    const store = new RedisLimitStore(connection, { since: () => Promise.resolve(0) }, new LimitFallback());
     await connection.onModuleInit();
     return new Replica(connection, store);
   }
@@ -66,7 +63,6 @@ export class Replica {
   }
 
   async stop(): Promise<void> {
-    await this.store.beforeApplicationShutdown();
     this.store.onApplicationShutdown();
     await this.connection.onApplicationShutdown();
   }

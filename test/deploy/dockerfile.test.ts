@@ -51,7 +51,7 @@ describe('the image', () => {
     for (const path of [
       '.env',
       'src/.env',
-      'src/config/.env.local',
+      'src/platform/config/.env.local',
       '.git/HEAD',
       '.npmrc',
       'node_modules/pino/package.json',
@@ -64,7 +64,7 @@ describe('the image', () => {
       expect(isInContext(path), path).toBe(false);
     }
     expect(isInContext('src/main.ts')).toBe(true);
-    expect(isInContext('deploy/build/finish-build.mjs')).toBe(true);
+    expect(isInContext('deploy/build/build.mjs')).toBe(true);
   });
 
   it('installs the exact packages of the lock file, and runs without those for development', () => {

@@ -1,6 +1,3 @@
-import type { SyntaxNode } from '@lezer/common';
-import { parser } from '@prometheus-io/lezer-promql';
-
 /** One metric that an expression asks for, with what it asks of its labels. */
 export interface Selector {
   readonly metric: string;
@@ -13,37 +10,25 @@ export interface Expression {
   readonly grouping: readonly string[];
 }
 
-const MATCHERS = new Set(['UnquotedLabelMatcher', 'QuotedLabelMatcher']);
+const GROUPING = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
+/** A name that is neither a function nor an operator, with its matchers. */
+const SELECTOR = /(?<![\w.[])([a-z_:][\w:]*)\s*(?:\{([^}]*)\})?(?![\w:]*\s*\()/gi;
+const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
+const OPERATORS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'by', 'without', 'on', 'ignoring']);
 
-/** Reads PromQL. Throws where it is not. */
+/** Finds the metrics and labels of a PromQL expression. `promtool` checks the syntax. */
 export function readExpression(source: string): Expression {
-  const text = ({ from, to }: SyntaxNode): string => source.slice(from, to);
-  const selectors: Selector[] = [];
-  const grouping: string[] = [];
-  const visit = (node: SyntaxNode): void => {
-    if (node.type.isError) throw new Error(`Not PromQL, at ${node.from}: ${source}`);
-    if (node.name === 'VectorSelector') selectors.push(selectorOf(node, text));
-    if (node.name === 'GroupingLabels') grouping.push(...childrenOf(node).map(text));
-    childrenOf(node).forEach(visit);
-  };
-  visit(parser.parse(source).topNode);
+  const grouping = [...source.matchAll(GROUPING)].flatMap(([, labels = '']) => labels.match(/\w+/g) ?? []);
+  const selectors = [...source.replaceAll(GROUPING, ' ').matchAll(SELECTOR)]
+    .filter(([, metric = '']) => !OPERATORS.has(metric))
+    .map(([, metric = '', matchers = '']) => ({
+      metric,
+      matchers: [...matchers.matchAll(MATCHER)].map(([, label = '', operator = '', value = '']) => ({
+        label,
+        isRegex: operator.includes('~'),
+        value,
+      })),
+    }));
   if (selectors.length === 0) throw new Error(`Asks for no metric: ${source}`);
   return { selectors, grouping };
-}
-
-function selectorOf(node: SyntaxNode, text: (node: SyntaxNode) => string): Selector {
-  const identifier = node.getChild('Identifier');
-  const matchers = childrenOf(node.getChild('LabelMatchers'))
-    .filter(({ name }) => MATCHERS.has(name))
-    .map((matcher) => {
-      const [label, operator, value] = childrenOf(matcher).map(text);
-      return { label: label ?? '', isRegex: operator?.includes('~') ?? false, value: value?.slice(1, -1) ?? '' };
-    });
-  return { metric: identifier === null ? '' : text(identifier), matchers };
-}
-
-function childrenOf(node: SyntaxNode | null): SyntaxNode[] {
-  const children: SyntaxNode[] = [];
-  for (let child = node?.firstChild ?? null; child !== null; child = child.nextSibling) children.push(child);
-  return children;
 }

@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { KUBERNETES, OVERLAYS, overlay, POD_MONITOR } from './folders.js';
 import { isKustomization, render } from './kustomization.js';
-import { schemaProblems, unknownFields } from './kubernetes-schemas.js';
 import type { Resource, Tree } from './resource.js';
 
 const rendered = OVERLAYS.map((name) => [name, render(overlay(name)).resources] as const);
@@ -32,37 +31,6 @@ describe('the manifests', () => {
     expect(new Set(namespaces)).toEqual(new Set(['chat-streaming']));
     expect(names).toContain('Namespace/chat-streaming');
   });
-
-  it.each(rendered)('of the overlay %s follow the published schemas', (_, resources) => {
-    expect(resources.flatMap(schemaProblems)).toEqual([]);
-  });
-
-  it('have no field that the schemas do not know', { timeout: 60_000 }, () => {
-    expect(unknownFields(rendered.flatMap(([, resources]) => resources))).toEqual([]);
-  });
-
-  it(
-    'would fail with a misspelt field, wherever it is, and with a value of the wrong type',
-    { timeout: 60_000 },
-    () => {
-      const deployment = JSON.stringify(rendered[0]?.[1].find(({ kind }) => kind === 'Deployment'));
-      const wrong = (from: RegExp, to: string) => {
-        expect(deployment).toMatch(from);
-        return JSON.parse(deployment.replace(from, to)) as Resource;
-      };
-      for (const [from, to] of [
-        [/"minReadySeconds"/, '"minReadySecond"'],
-        [/"readOnlyRootFilesystem"/, '"readOnlyRootFileSystem"'],
-        [/"matchLabelKeys"/, '"matchLabelsKeys"'],
-      ] as const) {
-        expect(unknownFields([wrong(from, to)])).toEqual([expect.stringContaining(to.slice(1, -1))]);
-      }
-      const text = wrong(/("terminationGracePeriodSeconds"):(\d+)/, '$1:"$2"');
-      expect(schemaProblems(text)).toEqual([
-        expect.stringContaining('/spec/template/spec/terminationGracePeriodSeconds'),
-      ]);
-    },
-  );
 });
 
 // The reader above is small; where the real kustomize is at hand, both have to agree.

@@ -1,4 +1,4 @@
-/** What is read of a Kubernetes resource here; the schemas have checked the rest. */
+/** What the tests read of a Kubernetes resource. */
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL } from '../support/catalog.js';
+import { retryWhileOverloaded } from '../support/retry-while-overloaded.js';
 import { stream, type ReceivedStream, type StreamOptions } from '../support/sse-client.js';
 import { Target } from './support/target.js';
 import { Upload } from './support/upload.js';
@@ -42,7 +43,7 @@ describe('with a heap of 512 MB, a body', () => {
   async function send(body: Buffer, options: StreamOptions = {}): Promise<ReceivedStream> {
     let answer: ReceivedStream | undefined;
     const health = await target.healthDuring(async () => {
-      answer = await stream(target.origin, { key, body, ...options });
+      answer = await retryWhileOverloaded(() => stream(target.origin, { key, body, ...options }));
     });
     expect(health.failed).toBe(0);
     expect(health.longestMs).toBeLessThan(MAX_LATENCY_MS);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
-import { ServiceError } from '../../src/common/service-error.js';
-import { parseJsonBody } from '../../src/http/body/json/parse-json-body.js';
-import { errorBody } from '../../src/http/errors/error-body.js';
-import { RequestValidationPipe } from '../../src/http/request/request-validation.pipe.js';
+import { ServiceError } from '../../src/platform/common/service-error.js';
+import { parseJsonBody } from '../../src/platform/http/body/json/parse-json-body.js';
+import { errorBody } from '../../src/platform/http/errors/error-body.js';
+import { RequestValidationPipe } from '../../src/platform/http/request/request-validation.pipe.js';
 
 const LIMIT_BYTES = 4 * 1024 * 1024;
 const BOUNDS = { values: 4_000, depth: 32 };

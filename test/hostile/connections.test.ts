@@ -73,12 +73,12 @@ describe('connections of clients', () => {
   });
 
   it('whose clients send no more of their requests give way, too', async () => {
-    const begun = streamRequest(key, 'x'.repeat(1_000)).slice(0, -500);
+    const started = streamRequest(key, 'x'.repeat(1_000)).slice(0, -500);
     const unfinished: RawConnection[] = [];
     const health = await target.healthDuring(async () => {
       while (unfinished.length < MAX_CONNECTIONS + 200) {
         const connections = await RawConnection.openMany(target.origin, 50);
-        for (const connection of connections) unfinished.push(connection.send(begun));
+        for (const connection of connections) unfinished.push(connection.send(started));
       }
     });
     expect(health.failed).toBe(0);

@@ -92,9 +92,9 @@ describe('durable streams next to a greedy account', () => {
     target.provider.answers((call) => {
       call.answer('Hello');
     });
-    const begun = await openStream(target.origin, durable(honestKey, 'A new one.'));
-    expect(await durableWireOf(begun)).toMatchObject({ text: 'Hello', terminal: 'done' });
-    for (const one of [kept, begun]) {
+    const started = await openStream(target.origin, durable(honestKey, 'A new one.'));
+    expect(await durableWireOf(started)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    for (const one of [kept, started]) {
       const again = await resume(target.origin, streamIdOf(one), { key: honestKey });
       expect(await durableWireOf(again)).toMatchObject({ text: 'Hello', terminal: 'done' });
     }

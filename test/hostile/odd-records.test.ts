@@ -195,7 +195,9 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     });
 
     expect((await figuresOf(plain))?.requests).toBe(40);
-    const deadLetters = await source.query<{ request_id: string; record: string }[]>('SELECT * FROM usage_set_aside');
+    const deadLetters = await source.query<{ request_id: string; record: string }[]>(
+      'SELECT * FROM usage_dead_letters',
+    );
     expect(deadLetters.map(({ request_id: id }) => id)).toEqual([requestId]);
     expect(JSON.parse(deadLetters[0]?.record ?? '')).toMatchObject({
       requestId,
@@ -213,12 +215,12 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
   it('logs the whole record where it cannot be a dead letter', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     await refusing('usage_records', 'finish_reason', `<> 'length'`, async () => {
-      await source.query('ALTER TABLE usage_set_aside RENAME TO usage_elsewhere');
+      await source.query('ALTER TABLE usage_dead_letters RENAME TO usage_elsewhere');
       await ask(odd, answering('null', 'length'), 'odd-1');
       await ask(plain, PLAIN);
       await kept(plain, 1);
       await waitFor(() => deadLetterLines().some((line) => line.includes('"odd-1"')), 'the line in the log');
-      await source.query('ALTER TABLE usage_elsewhere RENAME TO usage_set_aside');
+      await source.query('ALTER TABLE usage_elsewhere RENAME TO usage_dead_letters');
     });
     const { record } = JSON.parse(deadLetterLines().at(-1) ?? '') as { record: string };
     expect(JSON.parse(record)).toMatchObject({ requestId: 'odd-1', outcome: 'completed' });
@@ -234,15 +236,15 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     target.provider.answers(TALKING);
     const open = ({ key }: Caller, id: string) => openStream(origin, { key, headers: { 'x-request-id': id } });
-    await refusing('usage_openings', 'streams', `NOT LIKE '%refused-%'`, async () => {
-      const begun = performance.now();
+    await refusing('usage_intents', 'streams', `NOT LIKE '%refused-%'`, async () => {
+      const started = performance.now();
       await Promise.all([
         open(odd, 'refused-1'),
         open(plain, 'taken-1'),
         open(odd, 'refused-2'),
         open(plain, 'taken-2'),
       ]);
-      expect(performance.now() - begun).toBeLessThan(5_000);
+      expect(performance.now() - started).toBeLessThan(5_000);
       await waitFor(() => service.stdout.includes('"requestId":"refused-1"'), 'the line in the log');
     });
     target.provider.answers(PLAIN);
@@ -256,7 +258,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
   });
 
   it('finds the streams that a kill interrupted among damaged intents', async () => {
-    const begun = () => ({
+    const started = () => ({
       id: randomUUID(),
       requestId: 'found',
       accountId: 'ada',
@@ -264,31 +266,31 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       model: 'acme/fast',
       startedAt: STARTED_AT,
     });
-    const whole = begun();
+    const whole = started();
     const damaged = [
-      [{ ...begun(), startedAt: null }],
-      [{ ...begun(), startedAt: 1e300 }],
-      [{ ...begun(), model: 7 }],
+      [{ ...started(), startedAt: null }],
+      [{ ...started(), startedAt: 1e300 }],
+      [{ ...started(), model: 7 }],
       [{}],
     ];
     const texts = [
       '{"half',
       '7',
       '[null]',
-      ...[...damaged, [{}, whole], [whole], [begun()]].map((one) => JSON.stringify(one)),
+      ...[...damaged, [{}, whole], [whole], [started()]].map((one) => JSON.stringify(one)),
     ];
     for (const text of texts) {
       const values = [1, 2, 3].map(mark).join(', ');
-      await source.query(`INSERT INTO usage_openings VALUES (${values})`, [randomUUID(), 'a dead process', text]);
+      await source.query(`INSERT INTO usage_intents VALUES (${values})`, [randomUUID(), 'a dead process', text]);
     }
-    const before = (await source.query<unknown[]>('SELECT * FROM usage_set_aside')).length;
+    const before = (await source.query<unknown[]>('SELECT * FROM usage_dead_letters')).length;
     await restart();
     expect((await kept({ accountId: 'ada' }, 2)).map(({ outcome }) => outcome)).toEqual(['interrupted', 'interrupted']);
     await waitFor(
-      async () => (await source.query<unknown[]>('SELECT * FROM usage_openings')).length === 0,
+      async () => (await source.query<unknown[]>('SELECT * FROM usage_intents')).length === 0,
       'the intents',
     );
-    expect(await source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(before + 8);
+    expect(await source.query<unknown[]>('SELECT * FROM usage_dead_letters')).toHaveLength(before + 8);
     await waitFor(() => deadLetterLines().length >= 8, 'the lines in the log');
     expect(deadLetterLines()).toHaveLength(8);
   });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { EventLoop } from '../../src/common/event-loop/event-loop.js';
+import { EventLoop } from '../../src/platform/common/event-loop/event-loop.js';
 import { Latch } from '../support/latch.js';
 import { scrape, valueOf } from '../support/metrics.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';

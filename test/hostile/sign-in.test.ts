@@ -99,7 +99,7 @@ describe('signing in', () => {
 });
 
 async function timed(signIn: () => Promise<{ readonly status: number }>): Promise<{ status: number; ms: number }> {
-  const begun = performance.now();
+  const started = performance.now();
   const { status } = await signIn();
-  return { status, ms: performance.now() - begun };
+  return { status, ms: performance.now() - started };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseConfig } from '../../src/config/config.js';
+import type { DatabaseConfig } from '../../src/platform/config/config.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { valueOf } from '../support/metrics.js';
 import { KNOWN_WITHIN_MS } from '../support/known-within.js';
@@ -173,9 +173,9 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
 
     await whileLocked(['api_keys'], async () => {
       await waitFor(async () => (await statusOf(target, key)) !== 200, 'what is remembered to be too old');
-      const begun = performance.now();
+      const started = performance.now();
       const answers = await Promise.all(Array.from({ length: 30 }, () => stream(target.origin, { key })));
-      expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+      expect(performance.now() - started).toBeLessThan(NOT_HANGING_MS);
       for (const answer of answers) {
         expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
         expect((await answer.error()).code).toBe('unavailable');

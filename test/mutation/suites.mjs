@@ -13,8 +13,8 @@ export const SUITES = {
     'contract/throttling/{in-process,redis,redis-renewal}.test.ts',
     'e2e/throttling/{tier-limits,token-quota,usage-limits}.test.ts',
     'unit/throttling/**/*.test.ts',
-    'unit/config/limits/capacity.test.ts',
-    'unit/common/event-loop/lag-gauge.test.ts',
+    'unit/platform/config/limits/capacity.test.ts',
+    'unit/platform/common/event-loop/event-loop.test.ts',
   ],
   usage: [
     'contract/usage/{account-sums,daily-sums,odd-data,record-retention,usage-store}.test.ts',

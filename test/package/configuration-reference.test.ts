@@ -6,8 +6,8 @@ import {
   catalogVariables,
   configFileMembers,
   environmentVariables,
-} from '../../src/config/reference/configuration-members.js';
-import { configurationReference } from '../../src/config/reference/configuration-reference.js';
+} from '../../src/platform/config/reference/configuration-members.js';
+import { configurationReference } from '../../src/platform/config/reference/configuration-reference.js';
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'configuration.md');
 const document = readFileSync(FILE, 'utf8');

@@ -1,7 +1,11 @@
+import { createHmac } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { Response } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { describeProtocol, TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from 'chat-streaming-service/testing';
 import { AcmeProtocol } from '../../examples/src/acme-protocol.plugin.js';
+import { CompanySigner, CompanyToken } from '../../examples/src/company-credentials.plugin.js';
+import { FramesProtocol } from '../../examples/src/frames-protocol.plugin.js';
 import { GatewayProtocol } from '../../examples/src/gateway-protocol.plugin.js';
 import { JobsProtocol } from '../../examples/src/jobs-protocol.plugin.js';
 
@@ -21,7 +25,7 @@ describeProtocol({
       expected: {
         text: 'Hello 👋',
         complete: true,
-        finish: { reason: 'stop', raw: 'stop' },
+        finish: { reason: 'stop', raw: 'done' },
         usage: { inputTokens: 3, outputTokens: 2 },
       },
     },
@@ -63,7 +67,7 @@ describeProtocol({
     {
       name: 'jobs/hello',
       bytes: 'data: {"piece":"Hello"}\n\ndata: {"state":"done"}\n\n',
-      expected: { text: 'Hello', complete: true, finish: { reason: 'stop', raw: 'stop' } },
+      expected: { text: 'Hello', complete: true, finish: { reason: 'stop', raw: 'done' } },
     },
   ],
   body: { model: 'fast-1', messages: [{ role: 'user', content: 'Hello' }] },
@@ -126,5 +130,52 @@ describe('the example protocol with a token', () => {
   it('has options with a URL', () => {
     const { options } = new GatewayProtocol();
     expect(options.safeParse({ token_url: 'nowhere' }).error?.issues).toMatchObject([{ path: ['token_url'] }]);
+  });
+});
+
+const frame = (body: object): Buffer => {
+  const json = Buffer.from(JSON.stringify(body));
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(json.length, 0);
+  head.writeUInt32BE(crc32(json), 4);
+  return Buffer.concat([head, json]);
+};
+
+describeProtocol({
+  protocol: new FramesProtocol(),
+  answers: [
+    {
+      name: 'frames/hello',
+      bytes: Buffer.concat([frame({ piece: 'Hel' }), frame({ piece: 'lo 👋' }), frame({ end: 'stop' })]),
+      expected: { text: 'Hello 👋', complete: true, finish: { reason: 'stop', raw: 'stop' } },
+    },
+  ],
+  accept: 'application/x-frames',
+  hasEventNames: false,
+  hasOwnCredential: true,
+});
+
+describe('the credentials of a company', () => {
+  const url = new URL('https://api.example.com/v1/run?x=1');
+  const request = { url, headers: {}, body: '{"a":1}' };
+
+  it('are a token with its expiry', async () => {
+    const fetch = () => Promise.resolve(Response.json({ token: 'short-lived', seconds: 60 }));
+    const options = { token_url: 'https://tokens.example.com', client: 'chat', secret: 's3cret' };
+    const credential = await new CompanyToken().obtain(options, TEST_UPSTREAM, { ...TEST_CONTEXT, fetch });
+    expect(credential.authorize(request)).toEqual({ authorization: 'Bearer short-lived' });
+    expect(credential.expiresAt).toBeGreaterThan(Date.now() + 50_000);
+    const down = () => Promise.resolve(Response.json({}, { status: 503 }));
+    await expect(
+      new CompanyToken().obtain(options, TEST_UPSTREAM, { ...TEST_CONTEXT, fetch: down }),
+    ).rejects.toMatchObject({ failureCause: { kind: 'credentials_unavailable', status: 503 } });
+  });
+
+  it('are a signature over what is sent', async () => {
+    const credential = await new CompanySigner().obtain({ key_id: 'k1', key: 'key' });
+    const headers = await credential.authorize(request);
+    const text = ['POST', '/v1/run', headers['x-time'], '{"a":1}'].join('\n');
+    const signature = createHmac('sha256', 'key').update(text).digest('hex');
+    expect(headers.authorization).toBe(`Signature k1:${signature}`);
   });
 });

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ChatClient } from '../../src/client.js';
-import { CLOCK, type Clock } from '../../src/common/clock.js';
-import { ConfigError } from '../../src/config/config-error.js';
-import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
+import { CLOCK, type Clock } from '../../src/platform/common/clock.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { ChatPlugin } from '../../src/plugin-api/chat-plugin.decorator.js';
 import { configFor, TEST_MODEL } from '../../src/testing/service/test-config.js';
 import {
   createTestService,

@@ -90,7 +90,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
 
   it('admit as many tokens a day', async () => {
     const { key } = await replicas.createKey('tokens');
-    const body = { messages: MESSAGES, max_tokens: COST - 25 };
+    const body = { messages: MESSAGES, max_tokens: COST - 56 };
 
     const sent = await burst(replicas.origins, 15, { key, body });
 
@@ -102,7 +102,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
 
   it('use up nothing of one limit where another refuses', async () => {
     const { key } = await replicas.createKey('both');
-    const body = { messages: MESSAGES, max_tokens: COST - 25 };
+    const body = { messages: MESSAGES, max_tokens: COST - 56 };
 
     const held = await burst(replicas.origins, 20, { key, body });
 

@@ -108,33 +108,4 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
     },
     LIMIT_MS,
   );
-
-  it(
-    'never ends as complete without its whole text when the replicas are killed at random moments',
-    async () => {
-      const outcomes: string[] = [];
-      const over = new AbortController();
-      const kills = (async () => {
-        while (!over.signal.aborted) {
-          const victim = await replicas.add();
-          await sleep(500 + Math.random() * 2_000);
-          victim.process.signal('SIGKILL');
-          await victim.process.exited;
-          replicas.remove(victim);
-        }
-      })();
-      try {
-        await readAll('kill', Math.ceil(RUNS / 2), ({ text, terminals: [terminal = ''] }, whole) => {
-          outcomes.push(terminal);
-          if (terminal === 'done') expect(text).toBe(whole);
-          else expect([terminal, whole.slice(0, text.length)]).toEqual(['interrupted', text]);
-        });
-      } finally {
-        over.abort();
-        await kills;
-      }
-      expect(outcomes).toContain('done');
-    },
-    LIMIT_MS,
-  );
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
@@ -5,13 +6,17 @@ import { OperatorKeys } from '../../src/accounts/operator-keys/operator-keys.ser
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../support/known-within.js';
 import { openStream, type StreamOptions } from '../support/sse-client.js';
-import { lastBefore } from '../support/wait-for.js';
+import { lastBefore, waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
 import { burst } from './support/burst.js';
 import { Replicas } from './support/replicas.js';
 import { sharedStores } from './support/stores.js';
 
 const stores = await sharedStores();
+/** Longer than the replica waits for an answer of the database before the database counts as unavailable. */
+const SLOW_MS = 3_000;
+/** More requests than the replica needs to know that the database is slow. */
+const SURELY = 4;
 
 describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis changes', () => {
   let replicas: Replicas;
@@ -62,6 +67,35 @@ describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis 
     expect(untouched.admitted.map(({ blocks }) => blocks.length)).toEqual([1, 1, 1]);
     untouched.leave();
   });
+
+  it('is not overlooked by a replica whose database answers after seconds', async () => {
+    const { id, key } = await replicas.createKey();
+    const [origin = ''] = replicas.origins;
+    const status = async (): Promise<number> => {
+      const answer = await openStream(origin, { key });
+      answer.leave();
+      return answer.status;
+    };
+    await waitFor(async () => (await status()) === 200, 'the key to be known');
+    replicas.postgres.delayMs = SLOW_MS / 2;
+    try {
+      // At first, the replica takes the silence for an outage.
+      let refused = 0;
+      await waitFor(
+        async () => (refused = (await status()) === 503 ? refused + 1 : 0) === SURELY,
+        'the slowness',
+        60_000,
+      );
+
+      await replicas.accounts.get(ApiKeysService).revoke(id);
+      await sleep(KNOWN_WITHIN_MS);
+
+      for (let request = 0; request < SURELY; request++) expect([401, 503]).toContain(await status());
+    } finally {
+      replicas.postgres.restore();
+    }
+    await waitFor(async () => (await status()) === 401, 'the end of the key');
+  }, 120_000);
 
   it('is known to the others within a second when it is a revoked operator key', async () => {
     const keys = replicas.accounts.get(OperatorKeys);

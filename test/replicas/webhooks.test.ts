@@ -6,7 +6,8 @@ import { sharedStores } from './support/stores.js';
 
 const stores = await sharedStores();
 
-const KEYS = 30;
+/** Each is reported twice, and a network may send 60 reports a minute. */
+const KEYS = 25;
 const USAGE = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 20 } })}\n\n`;
 
 if (stores !== undefined) {
@@ -73,21 +74,5 @@ if (stores !== undefined) {
         .toEqual(['budget.exceeded', 'budget.warning']);
       replicas.redis.restore();
     }, 60_000);
-
-    it('send an event again when the replica that was sending it is killed', async () => {
-      const { key } = await replicas.createKey();
-      hook.status = undefined;
-      const before = idsOf('key.leaked').length;
-      await leak(key, 0);
-      await expect.poll(() => idsOf('key.leaked').length).toBe(before + 1);
-      // The replica that has got the report sends the event at once.
-      const [sending] = replicas.all;
-      sending?.process.signal('SIGKILL');
-      if (sending !== undefined) replicas.remove(sending);
-      hook.status = 204;
-      await expect.poll(() => idsOf('key.leaked').length, { timeout: 60_000 }).toBe(before + 2);
-      const [first, second] = idsOf('key.leaked').slice(-2);
-      expect(second).toBe(first);
-    }, 90_000);
   });
 }

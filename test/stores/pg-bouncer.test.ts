@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOCKED_BY_PROCESSES } from '../../src/database/postgres/presence-lock.js';
+import { LOCKED_BY_PROCESSES } from '../../src/platform/database/postgres/postgres-availability.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { Installation } from '../support/process.js';
@@ -30,7 +30,7 @@ describe.skipIf(pgBouncer === undefined || !hasPostgres)('behind PgBouncer in tr
   it('two replicas start at once, migrate, serve, record and revoke', async () => {
     const replicas = [installation.start(), installation.start()];
     const origins = await Promise.all(replicas.map((replica) => replica.origin()));
-    expect(replicas[0]?.stdout).toContain('The pooler in front of PostgreSQL refuses statement_timeout');
+    expect(replicas[0]?.stdout).toContain('The pooler in front of PostgreSQL refuses time limits');
     const { id, key } = await installation.createKey();
     provider.answers((call) => {
       call.answer('Hello');

@@ -2,9 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
-import { PluginRedis } from '../../src/plugins/plugin-redis.js';
-import { openRedis } from '../../src/redis/open-redis.js';
-import type { RedisConnection } from '../../src/redis/redis-connection.js';
+import { PluginRedis } from '../../src/plugin-api/plugin-redis.js';
+import { RedisConnection } from '../../src/platform/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
 import { describeStreamStore, memoryOf } from '../contract/durable/describe-stream-store.js';
 import { describeAttemptCounters } from '../contract/sign-in/describe-attempt-counters.js';
@@ -26,7 +25,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   afterAll(() => cluster.stop());
 
   async function connect(): Promise<RedisConnection> {
-    const connection = openRedis(cluster.url);
+    const connection = new RedisConnection(cluster.url);
     connections.push(connection);
     await connection.onModuleInit();
     await waitFor(() => answers(connection), 'the cluster to answer');
@@ -71,7 +70,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
     const port = await cluster.masterOf('chat:probe');
     let elsewhere = 0;
     while ((await cluster.masterOf(`key-${elsewhere}`)) === port) elsewhere += 1;
-    const connection = openRedis(`redis://127.0.0.1:${port}`);
+    const connection = new RedisConnection(`redis://127.0.0.1:${port}`);
     connections.push(connection);
     await connection.onModuleInit();
     let backs = 0;

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runCommand } from '../../src/admin-commands/run-command.js';
-import type { Plugin } from '../../src/plugins/plugin-set.js';
+import { runCommand } from '../../src/plugins/admin/commands/run-command.js';
+import type { Plugin } from '../../src/plugin-api/plugin-set.js';
 
 export interface Outcome {
   readonly exitCode: number;

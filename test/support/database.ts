@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { DatabaseConfig } from '../../src/config/config.js';
+import type { DatabaseConfig } from '../../src/platform/config/config.js';
 
 /** A server that is not there refuses at once. On a busy machine, one that is there takes seconds. */
 const CONNECTION_TIMEOUT_MS = 30_000;

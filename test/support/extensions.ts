@@ -1,30 +1,23 @@
 import type { Type } from '@nestjs/common';
 import type { StrategyType } from '../../src/auth/strategies/all-strategies.js';
 import type { CompletionHook } from '../../src/chat/hooks/completion-hook.js';
-import type { ExtensionPoint } from '../../src/common/extensions/extension-point.js';
-import type { Extensions } from '../../src/common/extensions/extensions.js';
-import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
-import type { PluginDescription } from '../../src/plugins/plugin-description.js';
+import type { ExtensionPoint, Extensions } from '../../src/platform/common/extensions/extensions.js';
+import { ChatPlugin } from '../../src/plugin-api/chat-plugin.decorator.js';
+import type { PluginDescription } from '../../src/plugin-api/plugin-description.js';
 import type { LimitStore } from '../../src/throttling/limit-store.js';
-import type { TokensUsed } from '../../src/throttling/tokens/tokens-used.js';
 import type { Protocol } from '../../src/upstreams/contract/protocol.js';
-import type { UsageSink } from '../../src/usage/record/usage-sink.js';
-import type { UsageStore } from '../../src/usage/store/usage-store.js';
 
 /** Objects of a test as extensions of the service. */
 export interface TestExtensions {
   readonly protocols?: readonly Protocol[];
   readonly strategies?: readonly StrategyType[];
   readonly completionHooks?: readonly CompletionHook[];
-  readonly usageSinks?: readonly UsageSink[];
   readonly limitStore?: LimitStore;
-  readonly tokensUsed?: TokensUsed;
-  readonly usageStore?: UsageStore;
 }
 
 /** Returns a plugin with these objects. */
 export function pluginWith(extensions: TestExtensions): Type {
-  const { protocols, strategies = [], completionHooks, usageSinks, limitStore, tokensUsed, usageStore } = extensions;
+  const { protocols, strategies = [], completionHooks, limitStore } = extensions;
   const one = <T extends object>(object: T | undefined) => object && { useFactory: () => object };
   const all = <T extends object>(objects: readonly T[] = []) => objects.map((object) => ({ useFactory: () => object }));
   const description: PluginDescription = {
@@ -33,10 +26,7 @@ export function pluginWith(extensions: TestExtensions): Type {
     strategies,
     protocols: all(protocols),
     completionHooks: all(completionHooks),
-    usageSinks: all(usageSinks),
     ...(limitStore && { limitStore: one(limitStore) }),
-    ...(tokensUsed && { tokensUsed: one(tokensUsed) }),
-    ...(usageStore && { usageStore: one(usageStore) }),
   } as PluginDescription;
   @ChatPlugin(description)
   class PluginOfTheTest {}

@@ -6,9 +6,8 @@ const ROOT = dirname(dirname(import.meta.dirname));
 
 /** Builds the service for tests that start it as a process, if the build is older than the sources. */
 export default function setup(project: TestProject): void {
-  const { status } = spawnSync(process.execPath, [join(ROOT, 'deploy', 'build', 'build-if-needed.mjs')], {
-    stdio: 'inherit',
-  });
+  const build = join(ROOT, 'deploy', 'build', 'build.mjs');
+  const { status } = spawnSync(process.execPath, [build, '--if-needed'], { stdio: 'inherit' });
   if (status !== 0) throw new Error('The service does not build.');
   process.once('SIGTERM', () => {
     console.error(['\nEnded from outside while these files ran:', ...runningFiles(project), ''].join('\n'));

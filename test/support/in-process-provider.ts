@@ -1,4 +1,4 @@
-import type { UpstreamConfig } from '../../src/config/config.js';
+import type { UpstreamConfig } from '../../src/platform/config/config.js';
 import type { CallContext } from '../../src/upstreams/contract/call-context.js';
 import type { ChatCall } from '../../src/upstreams/contract/chat-call.js';
 import type { InProcessProtocol } from '../../src/upstreams/contract/protocol.js';

@@ -3,15 +3,14 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
-import { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
+import { CredentialWatch } from '../../src/accounts/ended/credential-watch.js';
 import { OpenStreams } from '../../src/chat/stream/open-streams.js';
-import type { KeyedCount } from '../../src/common/counts/keyed-count.js';
-import { CredentialDatabase } from '../../src/database/credential-database.js';
-import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
-import { ClientConnections } from '../../src/http/connections/client-connections.js';
-import { REDIS } from '../../src/redis/redis.js';
-import type { RedisConnection } from '../../src/redis/redis-connection.js';
+import type { KeyedCount } from '../../src/platform/common/counts/counters.js';
+import { CredentialDatabase } from '../../src/platform/database/credential-database.js';
+import { BodiesInFlight } from '../../src/platform/http/body/bodies-in-flight.js';
+import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
+import { REDIS } from '../../src/platform/redis/redis.js';
+import type { RedisConnection } from '../../src/platform/redis/redis-connection.js';
 import type { AccountUse } from '../../src/throttling/in-process/account-use.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
 import { StreamSlots } from '../../src/throttling/process-load/stream-slots.js';
@@ -30,32 +29,31 @@ const SETTLED_WITHIN_MS = 20_000;
 const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/ledger/interrupted-streams.ts', 1],
   // Runs only with PostgreSQL, whose clock is not the clock of the process.
-  ['src/database/database-clock.ts', 1],
+  ['src/platform/database/database-clock.ts', 1],
   // For keys that expire, budgets, old refused requests and old deliveries of webhooks, and only with USAGE_RETENTION_DAYS,
   // AUDIT_RETENTION_DAYS, an audit sink and a usage feed.
-  ['src/common/timers/rounds.ts', 8],
+  ['src/platform/common/timers/periodic-task.ts', 8],
   // Runs after a stream with a budget, if a webhook wants to know about budgets.
   ['src/usage/budgets/budget-events.ts', 1],
   // Looks for deliveries.
-  ['src/webhooks/delivery/webhook-sender.ts', 1],
-  ['src/common/event-loop/event-loop.ts', 1],
+  ['src/plugins/webhooks/webhook-sender.ts', 1],
+  ['src/platform/common/event-loop/event-loop.ts', 1],
   // Drops durable streams some time after their end.
   ['src/chat/durable/store/memory-stream-store.ts', 1],
-  ['src/http/connections/unread-responses.ts', 1],
+  ['src/platform/http/connections/unread-responses.ts', 1],
   // Writes the refused requests that wait.
-  ['src/observability/refusals/refusal-recorder.ts', 1],
+  ['src/plugins/observability/refusals/refusal-recorder.ts', 1],
   // Ends the present minute of the history.
-  ['src/observability/status/service-status.ts', 1],
+  ['src/plugins/observability/status/service-status.ts', 1],
   // Runs only with a model source.
   ['src/models/sourced-models.ts', 1],
   // For API keys, operator keys and sessions.
   ['src/accounts/credentials/use-recorder.ts', 3],
   // These run only with REDIS_URL.
-  ['src/redis/server-link.ts', 1],
-  ['src/redis/connection-idle-timeout.ts', 1],
-  ['src/common/outage-log.ts', 2],
-  ['src/throttling/redis/replica-count.ts', 1],
-  ['src/observability/status/replica-statuses.ts', 1],
+  ['src/platform/redis/server-health.ts', 1],
+  ['src/platform/redis/redis-connection.ts', 1],
+  ['src/platform/common/outage-log.ts', 2],
+  ['src/platform/redis/membership.ts', 1],
   ['src/throttling/redis/lease-renewal.ts', 1],
 ]);
 
@@ -65,16 +63,16 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
  */
 const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   // Wait for a client that still sends, or that has not read the end of an answer.
-  'src/http/body/unread-body.ts',
-  'src/http/connections/client-error.ts',
-  'src/http/connections/client-connection.ts',
+  'src/platform/http/body/unread-body.ts',
+  'src/platform/http/connections/client-error.ts',
+  'src/platform/http/connections/client-connection.ts',
   // Wait for a store that is unavailable.
   'src/usage/ledger/usage-ledger.ts',
   'src/usage/ledger/intent-log.ts',
-  'src/throttling/redis/outbox.ts',
-  'src/database/postgres/postgres-presence.ts',
+  'src/throttling/redis/pending-commands.ts',
+  'src/platform/database/postgres/postgres-availability.ts',
   // Waits for an answer of a store, which the service also asks by itself, at any moment.
-  'src/common/timers/with-timeout.ts',
+  'src/platform/common/timers/timeouts.ts',
 ]);
 const TIMERS_OF = 'timers of ';
 /** Turns of the event loop. The timers of a request may be cleared this many turns after its other resources are released. */
@@ -120,8 +118,7 @@ export class Leftovers {
       'slots for streams': inside<{ taken: number }>(get(StreamSlots)).taken,
       'bodies that arrive': bodies.arriving.total,
       'bytes of bodies': bodies.bytes.total,
-      'watched keys': inside<{ listeners: Map<string, unknown> }>(get(RevocationWatch)).listeners.size,
-      'watched sessions': inside<{ listeners: Map<string, unknown> }>(get(SessionWatch)).listeners.size,
+      'watched credentials': get(CredentialWatch).size,
       'requests of clients': [...get(ClientConnections).all()].filter(({ response }) => response !== undefined).length,
       'connections to upstreams in use': upstreamConnectionsInUse(get(UpstreamConnections)),
       'connections to the database in use': databaseConnectionsInUse(get(DataSource)),
@@ -163,7 +160,9 @@ export class LeftoversOfService {
       'connections of clients': app.get(ClientConnections, { strict: false }).count,
       'connections to upstreams': [...pools.values()].flatMap(({ all }) => [...all].filter((c) => !c.destroyed)).length,
       databases: [app.get(DataSource, { strict: false }), credentials].filter((source) => source.isInitialized).length,
-      'a connection to Redis': Number(app.get<RedisConnection | undefined>(REDIS, { strict: false })?.isOpen ?? 0),
+      'a connection to Redis': Number(
+        app.get<RedisConnection | undefined>(REDIS, { strict: false })?.isUnavailable === false,
+      ),
     }));
   }
 }

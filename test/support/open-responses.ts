@@ -133,6 +133,14 @@ export const ResponseStreamEvent = z.discriminatedUnion('type', [
   state('response.completed'),
   state('response.incomplete'),
   state('response.failed'),
+  z.strictObject({
+    type: z.literal('error'),
+    ...numbered,
+    error: z.strictObject({
+      ...{ type: z.string(), code: z.string(), message: z.string() },
+      param: z.string().nullable(),
+    }),
+  }),
   item('response.output_item.added'),
   item('response.output_item.done'),
   ...(['response.content_part.added', 'response.content_part.done'] as const).map((type) =>

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { OperatorScope } from '../../src/accounts/operator-keys/operator-key.entity.js';
+import type { OperatorScope } from '../../src/accounts/operator-keys/operator-key-verifier.js';
 import { OperatorKeys } from '../../src/accounts/operator-keys/operator-keys.service.js';
 
 export interface OperatorAnswer {

@@ -45,12 +45,16 @@ export class OtlpCollector {
 
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => {
-      void text(request).then((body) => {
-        this.paths.push(request.url ?? '');
-        this.raw += body;
-        this.keep(JSON.parse(body) as OtlpExport);
-        response.setHeader('content-type', 'application/json').end('{}');
-      });
+      void text(request).then(
+        (body) => {
+          this.paths.push(request.url ?? '');
+          this.raw += body;
+          this.keep(JSON.parse(body) as OtlpExport);
+          response.setHeader('content-type', 'application/json').end('{}');
+        },
+        // The connection was lost.
+        () => undefined,
+      );
     });
   }
 

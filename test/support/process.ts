@@ -45,6 +45,12 @@ export class SpawnedProcess {
     return this.child.pid ?? 0;
   }
 
+  /** Stops reading the output, as a program at the end of a pipe does when it ends. */
+  closeOutput(): void {
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name);
   }

@@ -20,6 +20,8 @@ export interface TestRedis {
   readonly port: number;
   readonly database: number;
   readonly client: ReturnType<typeof clientOf>;
+  /** Empties the database, as a restart of Redis does. The test keeps the database. */
+  flush(): Promise<void>;
   /** Empties the database, which also removes the claim. Other tests can then use the database. */
   drop(): Promise<void>;
 }
@@ -103,6 +105,10 @@ function claimed(database: number, client: ReturnType<typeof clientOf>): TestRed
     port: 6379,
     database,
     client,
+    async flush() {
+      const claim = (await client.get(CLAIM)) ?? '';
+      await client.multi().flushDb().set(CLAIM, claim, { PX: CLAIM_MS }).exec();
+    },
     async drop() {
       await client.flushDb();
       await client.close();

@@ -12,6 +12,8 @@ export class ScriptedRedis {
   refusalOfGet: string | undefined;
   /** Whether commands get no answer. */
   isSilent = false;
+  /** So many connections, the first ones, get no answer. */
+  silentConnections = 0;
   /** How late the answers are. */
   delayMs = 0;
   /** The replies to single commands, in the protocol of Redis. */
@@ -25,7 +27,7 @@ export class ScriptedRedis {
 
   private constructor(private readonly server: Server) {
     server.on('connection', (socket) => {
-      this.connections += 1;
+      const number = (this.connections += 1);
       this.sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
       // The commands of the tests are short, so each command arrives whole.
@@ -34,7 +36,7 @@ export class ScriptedRedis {
         this.commands.push(...names);
         this.keys.push(...keysIn(bytes.toString()));
         const replies = names.map((name) => this.replyTo(name)).join('');
-        if (this.isSilent) return;
+        if (this.isSilent || number <= this.silentConnections) return;
         if (this.delayMs === 0) socket.write(replies);
         else setTimeout(() => socket.write(replies), this.delayMs);
       });

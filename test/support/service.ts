@@ -1,6 +1,8 @@
 import type { DynamicModule, Type } from '@nestjs/common';
-import type { Plugin } from '../../src/plugins/plugin-set.js';
+import type { Plugin } from '../../src/plugin-api/plugin-set.js';
 import { createTestService, type TestService } from '../../src/testing/service/test-service.js';
+import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { configFile, routesTo, type Catalog } from './catalog.js';
 import { pluginWith, type TestExtensions } from './extensions.js';
 import { Leftovers, LeftoversOfService } from './leftovers.js';
@@ -16,6 +18,8 @@ export interface ServiceOptions extends Partial<Catalog>, TestExtensions {
   readonly env?: Readonly<Record<string, string>>;
   /** Modules of the test, in addition to the modules of the service. */
   readonly modules?: readonly (Type | DynamicModule)[];
+  /** Gets the record of each stream that ends. */
+  readonly records?: UsageRecord[] | undefined;
 }
 
 /** The service in this process, with its own database in memory and its own port. */
@@ -35,6 +39,7 @@ export async function startService({
   env = {},
   modules = [],
   plugins = [],
+  records,
   ...extensions
 }: ServiceOptions = {}): Promise<RunningService> {
   const none = routesTo(['http://127.0.0.1:9']);
@@ -48,6 +53,7 @@ export async function startService({
   });
   const { app } = service;
   hashUsualPasswordOnce(app);
+  if (records !== undefined) app.get(UsageLedger, { strict: false }).listen((record) => records.push(record));
   const running = { leftovers: new Leftovers(app) };
   runningServices.add(running);
   return {

@@ -1,15 +1,14 @@
 import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { VerifiedSession } from '../../src/accounts/sessions/sessions.service.js';
-import { CurrentPrincipal } from '../../src/auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../src/auth/principal/principal.js';
+import { CurrentPrincipal, type Principal } from '../../src/auth/principal/principal.js';
 import { CurrentSession } from '../../src/auth/session/request-session.js';
 import { SessionCookie } from '../../src/auth/session/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session/session.guard.js';
 import { PasswordChange, type Passwords } from '../../src/auth/sign-in/password-change.js';
-import { Form } from '../../src/http/body/form/form.decorator.js';
-import { OutsideApi } from '../../src/http/surface/outside-api.decorator.js';
-import { Public } from '../../src/http/routing/public.decorator.js';
+import { Form } from '../../src/platform/http/body/form/form.decorator.js';
+import { OutsideApi } from '../../src/platform/http/surface/outside-api.decorator.js';
+import { Public } from '../../src/platform/http/routing/public.decorator.js';
 
 /** Routes outside the API that show tests the session of a request. */
 @OutsideApi()

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
-/** The file in `src` that started a timer, such as `src/common/timers/with-timeout.ts`. */
+/** The file in `src` that started a timer, such as `src/platform/common/timers/timeouts.ts`. */
 type Place = string;
 
 const ROOT = join(import.meta.dirname, '..', '..');

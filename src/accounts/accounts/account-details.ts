@@ -1,6 +1,6 @@
-import { ServiceError, type ErrorDetail } from '../../common/service-error.js';
-import type { Config } from '../../config/config.js';
-import { isEmail } from '../account/email.js';
+import { ServiceError, type ErrorDetail } from '../../platform/common/service-error.js';
+import type { Config } from '../../platform/config/config.js';
+import { isEmail } from '../account/account.entity.js';
 import { passwordProblem } from '../passwords/password-policy.js';
 
 export function emailProblems(email: string): ErrorDetail[] {

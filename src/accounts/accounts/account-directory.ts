@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { countByTime, pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
-import type { Account } from '../account/account.entity.js';
-import { normalizeEmail } from '../account/email.js';
+import {
+  countByTime,
+  pageByTime,
+  type Condition,
+  type TimePosition,
+} from '../../platform/database/queries/page-by-time.js';
+import { normalizeEmail, type Account } from '../account/account.entity.js';
 
 /** An account as an operator sees it. */
-export type ListedAccount = Pick<Account, 'id' | 'email' | 'tier' | 'role' | 'disabledAt' | 'createdAt'>;
+export type ListedAccount = Pick<Account, 'id' | 'email' | 'tier' | 'role' | 'operatorBy' | 'disabledAt' | 'createdAt'>;
 
 /** Which accounts a list has. A member that is `undefined` does not restrict the list. */
-export interface AccountFilter {
+interface AccountFilter {
   /** The whole address. */
   readonly email?: string | undefined;
   /** A part of the address, or a whole id. */
@@ -30,6 +34,7 @@ export interface AccountPage {
 type AccountRow = Pick<Account, 'id' | 'email' | 'tier' | 'role'> & {
   readonly disabled_at: string | null;
   readonly created_at: string;
+  readonly operator_by: string | null;
 };
 
 const ACCOUNTS = { table: 'accounts', timeColumn: 'created_at', scope: [] } as const;
@@ -48,7 +53,7 @@ export class AccountDirectory {
   async page(filter: AccountFilter, after: AccountPosition | undefined, limit: number): Promise<AccountPage> {
     const list = {
       ...ACCOUNTS,
-      columns: 'id, email, tier, role, disabled_at, created_at',
+      columns: 'id, email, tier, role, operator_by, disabled_at, created_at',
       filter: conditionsOf(filter),
     };
     const { rows, next } = await pageByTime<AccountRow>(this.database, list, after, limit);
@@ -73,9 +78,15 @@ function conditionsOf({ email, search = '', state, tier }: AccountFilter): reado
   return [...conditions, (mark) => `(email LIKE ${mark(pattern)} ESCAPE '\\' OR id = ${mark(text)})`];
 }
 
-function listedAccountOf({ disabled_at: disabledAt, created_at: createdAt, ...account }: AccountRow): ListedAccount {
+function listedAccountOf({
+  disabled_at: disabledAt,
+  created_at: createdAt,
+  operator_by: operatorBy,
+  ...account
+}: AccountRow): ListedAccount {
   return {
     ...account,
+    operatorBy,
     disabledAt: disabledAt === null ? null : new Date(disabledAt),
     createdAt: new Date(createdAt),
   };

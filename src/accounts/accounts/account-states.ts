@@ -1,11 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { EndedCredentials } from '../ended/ended-credentials.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Statement,
+} from '../../platform/database/queries/atomic-statements.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { AccountChanges } from '../credentials/account-changes.js';
 import { Account } from '../account/account.entity.js';
+import { OperatorTree, type MadeOptions } from '../operator-keys/operator-tree.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** A disabled account cannot sign in, and its keys are refused. */
@@ -30,17 +35,18 @@ export class AccountStates {
     @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly accounts: AccountsService,
     private readonly database: AtomicStatements,
-    private readonly ended: EndedCredentials,
+    private readonly changes: AccountChanges,
+    private readonly tree: OperatorTree,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   /**
-   * Disables an account: ends its sessions and open streams, and refuses its keys until the account is enabled. Takes effect
-   * on every replica within two seconds. Disabling a disabled account again changes nothing.
+   * Disables an account: ends its sessions, its open streams and its link for a new password, and refuses its keys until the account
+   * is enabled. Also ends the access of operators that the account has made. Takes effect on every replica within two seconds. Disabling a disabled account again changes nothing.
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async disable(reference: AccountReference, author?: ChangeAuthor): Promise<AccountWithState> {
+  async disable(reference: AccountReference, author?: ChangeAuthor, made: MadeOptions = {}): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
@@ -51,6 +57,9 @@ export class AccountStates {
           id,
           now,
         }),
+        // Otherwise it would work again when the account is enabled.
+        statement('DELETE FROM password_resets WHERE account_id = :id RETURNING account_id', { id }),
+        ...this.tree.endings(id, author, made),
       ],
       author,
     );
@@ -68,22 +77,24 @@ export class AccountStates {
     const { id } = account;
     const change = statement('UPDATE accounts SET disabled_at = NULL WHERE id = :id RETURNING id', { id });
     await this.database.change({ table: 'accounts', id }, change, author);
+    await this.changes.notice([id]);
     return { account, state: 'active' };
   }
 
   /**
-   * Deletes an account with its keys and sessions, and ends its open streams on every replica within two seconds. The usage
-   * records keep the id of the account, and not its address.
+   * Deletes an account with its keys and sessions, and ends its open streams on every replica within two seconds. Also ends the
+   * access of operators that the account has made. The usage records keep the id of the account, and not its address.
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async delete(reference: AccountReference, author?: ChangeAuthor): Promise<AccountWithState> {
+  async delete(reference: AccountReference, author?: ChangeAuthor, made: MadeOptions = {}): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
     await this.end(
       id,
       [
         statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
+        ...this.tree.endings(id, author, made),
         statement('DELETE FROM accounts WHERE id = :id RETURNING id', { id }),
       ],
       author,
@@ -106,16 +117,13 @@ export class AccountStates {
 
   /** Ends the sessions and refuses the keys in one step with `changes`. Other processes notice by themselves. */
   private async end(id: string, changes: readonly Statement[], author: ChangeAuthor | undefined): Promise<void> {
-    const [keys = [], sessions = []] = await this.database.change(
+    const ended = await this.database.change(
       { table: 'accounts', id },
-      [
-        statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
-        statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
-        ...changes,
-      ],
+      [statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }), ...changes],
       author,
     );
-    this.ended.invalidate(sessions, keys);
+    await this.changes.notice([id]);
+    await this.tree.ended(ended);
   }
 }
 

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
-import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
-import { inChunks } from '../../common/in-chunks.js';
-import { isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
-import { NO_PASSWORD } from '../passwords/no-password.js';
-import { PasswordHashing } from '../passwords/password-hashing.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Statement,
+} from '../../platform/database/queries/atomic-statements.js';
+import { inChunks } from '../../platform/common/in-chunks.js';
+import { isUniqueViolation, orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { NO_PASSWORD, PasswordHashing } from '../passwords/password-hashing.js';
 import { PasswordReplacement } from '../passwords/password-replacement.js';
-import { Account } from '../account/account.entity.js';
-import { isEmail, normalizeEmail } from '../account/email.js';
-import { AccountChanges, type AccountChange } from '../ended/account-changes.js';
-import { tierNamed } from '../account/tier.js';
+import { Account, isEmail, normalizeEmail, tierNamed } from '../account/account.entity.js';
+import { AccountChanges, type AccountChange } from '../credentials/account-changes.js';
 import {
   emailProblems,
   emailTaken,
@@ -29,7 +30,7 @@ const IDS_PER_QUERY = 500;
 /** An email address, or an id. The address of a deleted account can later belong to another account, the id cannot. */
 export type AccountReference = string | { readonly id: string };
 
-export interface NewAccount {
+interface NewAccount {
   /** A UUID. A caller that may repeat its request sets the id, so that the account is created only once. By default a new UUID. */
   readonly id?: string | undefined;
   readonly email: string;
@@ -44,13 +45,15 @@ export interface PasswordWorkOptions {
   readonly author?: ChangeAuthor | undefined;
   /** The address of the owner, if the owner makes the change. */
   readonly source?: string | undefined;
-  /** The network of the client, in the form that `siteOf` returns. Without a network, the work counts as the operator's. */
+  /** The network of the client, in the form that `sitePrefixOf` returns. Without a network, the work counts as the operator's. */
   readonly network?: string | undefined;
 }
 
 export interface PasswordChangeOptions extends PasswordWorkOptions {
   /** Whether all active API keys of the account are revoked, too. */
   readonly revokeKeys?: boolean | undefined;
+  /** The hash of the token of a link for a new password. The link must still be valid when the password is replaced. */
+  readonly hashedLinkToken?: string | undefined;
 }
 
 export interface ChangedPassword {
@@ -98,6 +101,7 @@ export class AccountsService {
       passwordHash: password === undefined ? NO_PASSWORD : await this.passwords.hash(password, network),
       tier,
       role: 'member',
+      operatorBy: null,
       disabledAt: null,
       createdAt: new Date(this.now()),
     });
@@ -205,6 +209,7 @@ export class AccountsService {
     const sql = 'UPDATE accounts SET tier = :tier WHERE id = :id RETURNING id';
     const change = { sql, parameters: { id, tier } };
     await this.statements.change({ table: 'accounts', id }, change, author);
+    await this.changes.notice([id]);
     return this.accounts.merge(account, { tier });
   }
 
@@ -280,10 +285,11 @@ export class AccountsService {
   private async replacePassword(
     account: Account,
     next: string,
-    { network, revokeKeys = false, source, author = { actor: `account:${account.id}`, source } }: PasswordChangeOptions,
+    options: PasswordChangeOptions,
   ): Promise<ChangedPassword> {
+    const { network, source, author = { actor: `account:${account.id}`, source } } = options;
     const passwordHash = await this.passwords.hash(next, network);
-    const revokedKeys = await this.replacement.replace(account, passwordHash, revokeKeys, author);
+    const revokedKeys = await this.replacement.replace(account, passwordHash, options, author);
     if (revokedKeys === undefined) throw wrongCurrentPassword();
     return { account: this.accounts.merge(account, { passwordHash }), revokedKeys };
   }

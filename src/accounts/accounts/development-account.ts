@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { AccountsService } from './accounts.service.js';
 
@@ -9,7 +9,7 @@ const EMAIL = 'dev@example.com';
 const KEY_NAME = 'first start';
 
 /** Show this to the person who started the service. The database stores only hashes of the password and the key. */
-export interface DevelopmentAccount {
+interface DevelopmentAccount {
   readonly email: string;
   /** `undefined`: the owner of the address signs in by single sign-on. */
   readonly password: string | undefined;

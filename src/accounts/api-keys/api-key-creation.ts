@@ -1,24 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { isPlainLine } from '../../platform/common/text/cut-text.js';
 import {
   AtomicStatements,
   type ChangeAuthor,
-  type Row,
   type Statement,
-} from '../../database/queries/atomic-statements.js';
-import { isForeignKeyViolation, isUniqueViolation } from '../../database/queries/query-failure.js';
-import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
+} from '../../platform/database/queries/atomic-statements.js';
+import { isForeignKeyViolation, isUniqueViolation } from '../../platform/database/queries/query-failure.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { API_KEY_FORMAT, hashSecret } from '../credentials/secrets.js';
 import * as statements from './api-key-statements.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
-import { checkKeyLimits } from './limits/key-limit-check.js';
-import { KEY_LIMIT_NAMES, type KeyLimitChanges } from './limits/key-limits.js';
-import { RevocationWatch } from './revocation-watch.js';
+import { checkKeyLimits } from './key-limits.js';
+import { KEY_LIMIT_NAMES, type KeyLimitChanges } from './api-key.entity.js';
 
 const MAX_NAME_LENGTH = 100;
-const CONTROL_CHARACTER = /\p{Cc}/u;
 
 export interface NewApiKey {
   readonly name: string;
@@ -47,7 +46,7 @@ export class ApiKeyCreation {
   constructor(
     private readonly database: AtomicStatements,
     private readonly verifier: ApiKeyVerifier,
-    private readonly revocations: RevocationWatch,
+    private readonly changes: AccountChanges,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -70,27 +69,28 @@ export class ApiKeyCreation {
     const trimmed = name.trim();
     checkFields(trimmed, expiresAt, id, now);
     checkKeyLimits(limits);
-    const key = generateApiKey();
+    const key = API_KEY_FORMAT.generate();
     const row: statements.ApiKeyRow = {
       id,
       accountId,
       name: trimmed,
-      prefix: prefixOf(key),
-      hashedKey: hashApiKey(key),
+      prefix: API_KEY_FORMAT.prefixOf(key),
+      hashedKey: hashSecret(key),
       expiresAt: expiresAt?.toISOString() ?? null,
       now: new Date(now).toISOString(),
       originId: originId ?? null,
       ...statements.limitParameters(limits, KEY_LIMIT_NAMES),
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
-    const [added, , ended = []] = await this.run(
+    const [added] = await this.run(
       accountId,
       [statements.insertKey(row, sessionId, replaced), statements.removeOldestEnded(row), ...ending],
       author,
     );
     if (added?.length !== 1) throw await this.reasonOfNone(row, sessionId, replaced);
     this.verifier.expect(row.hashedKey);
-    for (const each of ended) this.invalidate(each, replaced);
+    // Other processes notice the end of the replaced key by themselves.
+    if (replaced !== undefined) await this.changes.notice([accountId]);
     return { id, name: trimmed, key };
   }
 
@@ -114,12 +114,6 @@ export class ApiKeyCreation {
     if (replaced !== undefined && (await isGone(statements.findActive(replaced.id, row)))) return replacedKeyEnded();
     return tooManyKeys();
   }
-
-  /** Makes this process notice the end of the key at once. Other processes notice the end by themselves. */
-  private invalidate({ id, hashed_key: hashedKey }: Row, replaced: statements.ReplacedApiKey | undefined): void {
-    this.verifier.invalidate(String(hashedKey));
-    if (replaced?.endsAt === undefined) this.revocations.notify(String(id));
-  }
 }
 
 function endingOf({ id, endsAt }: statements.ReplacedApiKey, row: statements.ApiKeyRow): Statement {
@@ -134,12 +128,15 @@ function checkFields(name: string, expiresAt: Date | undefined, id: string, now:
   if (!isUUID(id)) throw invalid('id', 'The id must be a UUID.');
 }
 
-/** @throws {ServiceError} `invalid_request` for a name that is empty, too long, or not one line. */
+/** @throws {ServiceError} `invalid_request` for a name that is empty, too long, or not a plain line. */
 export function checkKeyName(name: string): void {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
     throw invalid('name', `The name must have 1 to ${MAX_NAME_LENGTH} characters.`);
   }
-  if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'The name must be one line of text.');
+  if (!isPlainLine(name)) {
+    const message = 'The name must be one line of text, without characters that change its direction.';
+    throw invalid('name', message);
+  }
 }
 
 /** @throws {ServiceError} `invalid_request` for an expiry date that is not in the future. */

@@ -1,16 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { CLOCK, type Clock } from '../../common/clock.js';
+import type { ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { toPlainLine } from '../../platform/common/text/cut-text.js';
 import { ApiKeyCreation, replacedKeyEnded, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
-import { limitsIn } from './limits/key-limits.js';
+import { limitsIn } from './api-key.entity.js';
 import { ApiKeysService } from './api-keys.service.js';
 
-export interface Rotation extends Omit<NewApiKey, 'name' | 'limits' | 'originId'> {
+interface Rotation extends Omit<NewApiKey, 'name' | 'limits' | 'originId'> {
   /** How long the old key stays valid, so that the owner has time to deploy the new key. 0 revokes the old key at once. */
   readonly overlapMs: number;
 }
 
-export interface RotatedApiKey {
+interface RotatedApiKey {
   readonly created: CreatedApiKey;
   readonly oldEndsAt: Date;
 }
@@ -46,7 +47,8 @@ export class ApiKeyRotation {
     const endsAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end;
     const created = await this.creation.create(
       accountId,
-      { name: old.name, limits: limitsIn(old), originId: old.originId ?? old.id, ...replacement },
+      // The name can be older than the rules about names.
+      { name: toPlainLine(old.name), limits: limitsIn(old), originId: old.originId ?? old.id, ...replacement },
       { replaced: { id, endsAt: overlapMs === 0 ? undefined : endsAt }, author },
     );
     return { created, oldEndsAt: endsAt };

@@ -1,5 +1,5 @@
-import type { Statement } from '../../database/queries/atomic-statements.js';
-import { KEY_LIMIT_COLUMNS, KEY_LIMIT_NAMES, type KeyLimitChanges, type KeyLimits } from './limits/key-limits.js';
+import type { Statement } from '../../platform/database/queries/atomic-statements.js';
+import { KEY_LIMIT_COLUMNS, KEY_LIMIT_NAMES, type KeyLimitChanges, type KeyLimits } from './api-key.entity.js';
 
 /** How many keys of an account may be active at the same time. */
 export const MAX_ACTIVE_KEYS = 100;
@@ -77,7 +77,7 @@ export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: Replace
 /** Revokes a key of the account, if the key that replaces it was added. */
 export function revokeReplaced(replacedId: string, { accountId, hashedKey, now }: ApiKeyRow): Statement {
   return {
-    sql: `UPDATE api_keys SET revoked_at = :now WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id, hashed_key`,
+    sql: `UPDATE api_keys SET revoked_at = :now WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id`,
     parameters: { replacedId, accountId, hashedKey, now },
   };
 }
@@ -87,7 +87,7 @@ export function expireReplaced(replacedId: string, endsAt: string, key: ApiKeyRo
   const { accountId, hashedKey, now } = key;
   return {
     sql: `UPDATE api_keys SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END
-      WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id, hashed_key`,
+      WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id`,
     parameters: { replacedId, accountId, hashedKey, now, endsAt },
   };
 }
@@ -105,7 +105,7 @@ export function removeOldestEnded({ accountId, now }: Pick<ApiKeyRow, 'accountId
 /** Revokes all active keys of the account. */
 export function revokeActiveKeys({ accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
   return {
-    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} RETURNING id, hashed_key`,
+    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} RETURNING id`,
     parameters: { accountId, now },
   };
 }

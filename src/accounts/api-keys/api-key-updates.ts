@@ -1,15 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Statement,
+} from '../../platform/database/queries/atomic-statements.js';
+import { AccountChanges } from '../credentials/account-changes.js';
 import { checkKeyExpiry, checkKeyName, replacedKeyEnded } from './api-key-creation.js';
 import { limitParameters, limitValue } from './api-key-statements.js';
-import { ApiKeyVerifier } from './api-key-verifier.js';
-import { ApiKey } from './api-key.entity.js';
+import { ApiKey, KEY_LIMIT_COLUMNS, KEY_LIMIT_NAMES, type KeyLimitChanges } from './api-key.entity.js';
 import { ApiKeysService, keyIn, type ListedApiKey } from './api-keys.service.js';
-import { checkBudgetPeriod, checkKeyLimits } from './limits/key-limit-check.js';
-import { KEY_LIMIT_COLUMNS, KEY_LIMIT_NAMES, type KeyLimitChanges } from './limits/key-limits.js';
+import { checkBudgetPeriod, checkKeyLimits } from './key-limits.js';
 
 /** Changes of a key. A missing member stays as it is. */
 export interface ApiKeyChanges {
@@ -26,7 +29,7 @@ export class ApiKeyUpdates {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly service: ApiKeysService,
     private readonly database: AtomicStatements,
-    private readonly verifier: ApiKeyVerifier,
+    private readonly changes: AccountChanges,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -54,7 +57,7 @@ export class ApiKeyUpdates {
     const [changed] = await this.database.change({ table: 'accounts', id: key.accountId }, change, author);
     if (changed?.length !== 1) throw replacedKeyEnded();
     // This process applies the change at once. Other processes notice the change by themselves.
-    this.verifier.invalidate(key.hashedKey);
+    await this.changes.notice([key.accountId]);
     return this.service.find(id, key.accountId);
   }
 }

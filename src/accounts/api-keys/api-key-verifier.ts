@@ -1,24 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ShedLoad } from '../../common/shed-load.js';
-import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
-import { CredentialDatabase } from '../../database/credential-database.js';
-import { DatabasePresence } from '../../database/database-presence.js';
-import { tierNamed } from '../account/tier.js';
-import { CredentialCache } from '../credentials/credential-cache.js';
-import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
-import { ApiKey } from './api-key.entity.js';
-import { KEY_LIMIT_NAMES } from './limits/key-limits.js';
-import { KeyRestrictions } from './limits/key-restrictions.js';
-import { RevocationWatch } from './revocation-watch.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
+import { CredentialDatabase } from '../../platform/database/credential-database.js';
+import { DatabaseAvailability } from '../../platform/database/database-availability.js';
+import { tierNamed } from '../account/account.entity.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { CredentialCache, type StoredCredential } from '../credentials/credential-cache.js';
+import { API_KEY_FORMAT, hashSecret } from '../credentials/secrets.js';
+import { ApiKey, KEY_LIMIT_NAMES } from './api-key.entity.js';
+import { KeyRestrictions } from './key-limits.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { UseRecorder } from '../credentials/use-recorder.js';
 
 /** A valid key and the account that owns it. */
-export interface VerifiedKey {
+interface VerifiedKey {
   readonly keyId: string;
   readonly prefix: string;
   readonly name: string;
   /** The limits of the key. `undefined`: the key has none of its own. */
   readonly restrictions?: KeyRestrictions | undefined;
+  readonly expiresAt: Date | null;
+  /** The position of {@link AccountChanges} before the key was read. */
+  readonly readAt: number;
   readonly account: {
     readonly id: string;
     readonly email: string;
@@ -27,7 +32,7 @@ export interface VerifiedKey {
 }
 
 /** Why a known key is refused. */
-export type KeyRefusal = 'key_revoked' | 'key_expired' | 'account_disabled' | 'address_not_allowed';
+type KeyRefusal = 'key_revoked' | 'key_expired' | 'account_disabled' | 'address_not_allowed';
 
 /** A known key that is refused. For operators: the caller must not learn the reason. */
 export interface RefusedKey extends Pick<VerifiedKey, 'keyId' | 'prefix'> {
@@ -35,9 +40,8 @@ export interface RefusedKey extends Pick<VerifiedKey, 'keyId' | 'prefix'> {
   readonly reason: KeyRefusal;
 }
 
-interface KnownKey {
+interface KnownKey extends StoredCredential {
   readonly verified: VerifiedKey;
-  readonly expiresAt: Date | null;
   /** Set if the key is revoked or its account is disabled. Such a key stays refused while the database is unavailable. */
   readonly refusal: KeyRefusal | undefined;
 }
@@ -54,14 +58,14 @@ export class ApiKeyVerifier {
 
   constructor(
     private readonly database: CredentialDatabase,
-    private readonly revocations: RevocationWatch,
-    presence: DatabasePresence,
+    private readonly changes: AccountChanges,
+    availability: DatabaseAvailability,
     shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     const lookUp = (hashedKeys: readonly string[]) => this.lookUp(hashedKeys);
-    this.lookups = new CredentialCache({ what: 'API keys', lookUp, presence, shedLoad, now });
+    this.lookups = new CredentialCache({ what: 'API keys', lookUp, changes, availability, shedLoad, now });
   }
 
   /**
@@ -78,8 +82,8 @@ export class ApiKeyVerifier {
     networkOf?: () => string,
     onRefused?: (key: RefusedKey) => void,
   ): Promise<VerifiedKey | undefined> {
-    if (!isWellFormedApiKey(key)) return undefined;
-    const known = await this.lookups.get(hashApiKey(key), networkOf);
+    if (!API_KEY_FORMAT.isWellFormed(key)) return undefined;
+    const known = await this.lookups.get(hashSecret(key), networkOf);
     if (known === undefined) return undefined;
     const refusal = this.refusalOf(known);
     if (refusal === undefined) return known.verified;
@@ -92,13 +96,8 @@ export class ApiKeyVerifier {
     this.lookups.expect(hashedKey);
   }
 
-  /** Removes a key from the cache. */
-  invalidate(hashedKey: string): void {
-    this.lookups.invalidate(hashedKey);
-  }
-
   private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> {
-    const queriedAt = performance.now();
+    const { position } = this.changes;
     const rows = await this.database
       .repository(ApiKey)
       .createQueryBuilder('key')
@@ -108,27 +107,45 @@ export class ApiKeyVerifier {
       .addSelect(['account.id', 'account.email', 'account.tier', 'account.disabledAt'])
       .where('key.hashedKey IN (:...hashedKeys)', { hashedKeys })
       .getMany();
-    for (const { id, revokedAt, account } of rows) {
-      if (revokedAt === null && account.disabledAt === null) this.revocations.confirm(id, queriedAt);
-    }
-    return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row)]));
+    return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row, position)]));
   }
 
-  private knownKey(key: ApiKey): KnownKey {
+  private knownKey(key: ApiKey, readAt: number): KnownKey {
     const { id, prefix, name, expiresAt, revokedAt, account } = key;
+    const { config } = this;
     const restrictions = KeyRestrictions.of(key);
-    const tier = tierNamed(this.config, account.tier);
     return {
-      verified: { keyId: id, prefix, name, restrictions, account: { id: account.id, email: account.email, tier } },
-      expiresAt,
+      accountId: account.id,
+      readAt,
+      verified: {
+        keyId: id,
+        prefix,
+        name,
+        restrictions,
+        expiresAt,
+        readAt,
+        account: {
+          id: account.id,
+          email: account.email,
+          get tier() {
+            return tierNamed(config, account.tier);
+          },
+        },
+      },
       refusal: revokedAt !== null ? 'key_revoked' : account.disabledAt === null ? undefined : 'account_disabled',
     };
   }
 
-  /** Why the key is refused, if it is. The watch of open streams may know of a revocation before the cache does. */
-  private refusalOf({ verified, expiresAt, refusal }: KnownKey): KeyRefusal | undefined {
+  private refusalOf({ verified: { expiresAt }, refusal }: KnownKey): KeyRefusal | undefined {
     if (refusal !== undefined) return refusal;
-    if (this.revocations.hasEnded(verified.keyId)) return 'key_revoked';
     return expiresAt !== null && expiresAt.getTime() <= this.now() ? 'key_expired' : undefined;
+  }
+}
+
+/** Writes `lastUsedAt` of API keys. */
+@Injectable()
+export class LastUsedRecorder extends UseRecorder<ApiKey> {
+  constructor(@InjectRepository(ApiKey) keys: Repository<ApiKey>, @Inject(CLOCK) now: Clock) {
+    super(keys, 'lastUsedAt', now);
   }
 }

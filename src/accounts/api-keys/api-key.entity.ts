@@ -1,5 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import type { BudgetPeriod } from '../../config/limits/budget.js';
+import type { BudgetPeriod } from '../../platform/config/limits/budget.js';
 import { Account } from '../account/account.entity.js';
 import { StoredKey } from '../credentials/stored-key.js';
 
@@ -40,4 +40,31 @@ export class ApiKey extends StoredKey {
   /** The addresses and CIDR ranges from which the key may be used. `null`: all addresses. */
   @Column({ type: 'simple-json', nullable: true })
   readonly addresses!: readonly string[] | null;
+}
+
+/** The limits that an API key can have, in addition to the limits of its account. `null`: no limit. */
+export type KeyLimits = Pick<
+  ApiKey,
+  'models' | 'requestsPerMinute' | 'tokensPerDay' | 'addresses' | 'budgetMicros' | 'budgetPer'
+>;
+
+/** The column of each limit. */
+export const KEY_LIMIT_COLUMNS = {
+  models: { name: 'models', type: 'text' },
+  requestsPerMinute: { name: 'requests_per_minute', type: 'integer' },
+  tokensPerDay: { name: 'tokens_per_day', type: 'integer' },
+  addresses: { name: 'addresses', type: 'text' },
+  budgetMicros: { name: 'budget_micros', type: 'double precision' },
+  budgetPer: { name: 'budget_per', type: 'text' },
+} as const satisfies Record<keyof KeyLimits, { readonly name: string; readonly type: string }>;
+
+/** Changes of limits. A missing member stays as it is, and `null` removes the limit. */
+export type KeyLimitChanges = { readonly [Name in keyof KeyLimits]?: KeyLimits[Name] | undefined };
+
+/** The names of all limits. */
+export const KEY_LIMIT_NAMES = Object.keys(KEY_LIMIT_COLUMNS) as readonly (keyof KeyLimits)[];
+
+/** Returns only the limits of an object that also has other members. */
+export function limitsIn(source: KeyLimits): KeyLimits {
+  return Object.fromEntries(KEY_LIMIT_NAMES.map((name) => [name, source[name]])) as unknown as KeyLimits;
 }

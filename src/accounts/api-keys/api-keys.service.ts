@@ -2,18 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import type { TimePage, TimePosition } from '../../database/queries/page-by-time.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { keyNames } from '../credentials/key-names.js';
-import { keyPage } from '../credentials/key-page.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import type { TimePage, TimePosition } from '../../platform/database/queries/page-by-time.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { wireKeyTimes, keyNames, keyPage } from '../credentials/stored-key.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
-import { ApiKeyVerifier } from './api-key-verifier.js';
-import { ApiKey } from './api-key.entity.js';
-import { KEY_LIMIT_NAMES, type KeyLimits } from './limits/key-limits.js';
-import { RevocationWatch } from './revocation-watch.js';
+import { ApiKey, KEY_LIMIT_NAMES, type KeyLimits } from './api-key.entity.js';
 
 export type { CreatedApiKey, NewApiKey };
 
@@ -35,7 +32,19 @@ const LISTED = {
   ...(Object.fromEntries(KEY_LIMIT_NAMES.map((name) => [name, true])) as Record<keyof KeyLimits, true>),
 } as const;
 
-export interface RevokedApiKey {
+/** Returns what the API and the admin command show of a key, besides its id and its budget. */
+export function wireApiKey(key: ListedApiKey) {
+  return {
+    name: key.name,
+    ...wireKeyTimes(key),
+    models: key.models,
+    requests_per_minute: key.requestsPerMinute,
+    tokens_per_day: key.tokensPerDay,
+    addresses: key.addresses,
+  };
+}
+
+interface RevokedApiKey {
   readonly id: string;
   readonly revokedAt: Date;
 }
@@ -50,8 +59,7 @@ export class ApiKeysService {
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly creation: ApiKeyCreation,
-    private readonly verifier: ApiKeyVerifier,
-    private readonly revocations: RevocationWatch,
+    private readonly changes: AccountChanges,
     private readonly database: AtomicStatements,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -130,18 +138,17 @@ export class ApiKeysService {
    * @throws {ServiceError} `not_found` for an unknown key.
    */
   async revoke(id: string, accountId?: string, author?: ChangeAuthor): Promise<RevokedApiKey> {
-    const { accountId: owner } = await keyIn(this.keys, id, accountId);
+    if (!isUUID(id)) throw unknownKey();
     const change = {
-      sql: 'UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id',
-      parameters: { id, now: new Date(this.now()).toISOString() },
+      sql: `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, :now)
+        WHERE id = :id AND account_id = COALESCE(:accountId, account_id) RETURNING account_id, revoked_at`,
+      parameters: { id, accountId: accountId ?? null, now: new Date(this.now()).toISOString() },
     };
-    await this.database.change({ table: 'accounts', id: owner }, change, author);
-    const key = await keyIn(this.keys, id, accountId);
-    if (key.revokedAt === null) throw unknownKey();
+    const [[revoked] = []] = await this.database.change({ table: 'api_keys', id }, change, author);
+    if (revoked === undefined) throw unknownKey();
     // This process stops accepting the key at once. Other processes notice the revocation by themselves.
-    this.verifier.invalidate(key.hashedKey);
-    this.revocations.notify(id);
-    return { id, revokedAt: key.revokedAt };
+    await this.changes.notice([String(revoked['account_id'])]);
+    return { id, revokedAt: new Date(String(revoked['revoked_at'])) };
   }
 }
 

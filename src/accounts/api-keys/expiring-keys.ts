@@ -1,13 +1,11 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { hourly } from '../../common/timers/rounds.js';
-import { DAY_MS } from '../../common/utc-day.js';
-import { DatabasePresence } from '../../database/database-presence.js';
-import { queryRows } from '../../database/queries/statements.js';
-import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
+import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
+import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
+import { DatabaseAvailability } from '../../platform/database/database-availability.js';
+import { queryRows } from '../../platform/database/queries/statements.js';
+import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
 
-const FIRST_ROUND_AFTER_MS = 15_000;
 const REPORTED_BEFORE_MS = 7 * DAY_MS;
 const KEYS_PER_STATEMENT = 100;
 
@@ -19,35 +17,27 @@ interface ExpiringKey {
 
 /** Reports the API keys that expire within seven days to webhooks, once for each expiry date. Checks once an hour. */
 @Injectable()
-export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly rounds = hourly(
-    () => this.report(),
-    new Logger('ExpiringKeys'),
-    'Expiring keys cannot be reported. The service tries again in an hour',
-  );
-
+export class ExpiringKeys {
   constructor(
     private readonly database: DataSource,
     private readonly outbox: WebhookOutbox,
-    private readonly presence: DatabasePresence,
+    private readonly availability: DatabaseAvailability,
     @Inject(CLOCK) private readonly now: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.rounds.start(FIRST_ROUND_AFTER_MS);
-  }
-
-  onApplicationShutdown(): void {
-    void this.rounds.stop();
+    jobs: HourlyJobs,
+  ) {
+    jobs.add('Reports the keys that expire soon to webhooks', async (signal) => {
+      await this.report(signal);
+      return false;
+    });
   }
 
   /** Publishes an event for each key that expires soon. Events that were published before change nothing. */
-  async report(): Promise<void> {
-    if (!this.outbox.wants('key.expiring') || this.presence.isUnavailable) return;
+  async report(signal?: AbortSignal): Promise<void> {
+    if (!this.outbox.wants('key.expiring') || this.availability.isUnavailable) return;
     const now = this.now();
     const until = new Date(now + REPORTED_BEFORE_MS).toISOString();
     let after = { expires_at: new Date(now).toISOString(), id: '' };
-    for (;;) {
+    while (signal?.aborted !== true) {
       const keys = await this.next(after, until);
       for (const { id, account_id: accountId, expires_at: expiresAt } of keys) {
         const data = { expires_at: expiresAt };

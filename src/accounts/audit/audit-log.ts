@@ -1,13 +1,16 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DAY_MS } from '../../common/utc-day.js';
-import type { ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
-import { engineOf, insertStatement, queryRows } from '../../database/queries/statements.js';
+import { DAY_MS, utcDay } from '../../platform/common/clock.js';
+import type { ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { pageByTime, type Condition, type TimePosition } from '../../platform/database/queries/page-by-time.js';
+import { engineOf, insertStatement, queryRows } from '../../platform/database/queries/statements.js';
+import { TRIGGERED_ACTIONS } from '../../platform/database/migrations/audit-statements.js';
 import { AccountsService } from '../accounts/accounts.service.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { OperatorKeys } from '../operator-keys/operator-keys.service.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 
 export type { ChangeAuthor };
 
@@ -24,8 +27,9 @@ export interface AuditEntry {
   /** Such as `key.created`. docs/accounts.md lists all actions. */
   readonly action: string;
   /**
-   * What was changed: `account:<id> (<email>)`, `key:<id>`, `operator-key:<id> (<name>)`, `session:<start of the id>` or
-   * `configuration`.
+   * What was changed: `account:<id> (<email>)`, `key:<id> (<name> of <email>)`, `session:<start of the id> (<email>)`,
+   * `operator-key:<id> (<name>)`, `invitation:<id>` or `configuration`; or what an operator has tried or closed:
+   * `route:<upstream> <model>`, `upstream:<name>` or `webhook:<name>`.
    */
   readonly target: string;
   /** The address of the client, or the user and the host of a command. `null`: not known. */
@@ -58,17 +62,28 @@ interface AuditRow {
   readonly actor: string;
   readonly action: string;
   readonly target: string;
+  readonly account_id: string | null;
   readonly source: string | null;
   readonly value_before: string | null;
   readonly value_after: string | null;
 }
 
+/** All actions that entries can have. */
+export const AUDIT_ACTIONS: readonly string[] = [
+  ...TRIGGERED_ACTIONS,
+  'config.loaded',
+  'route.probed',
+  'circuit.closed',
+  'webhook.tested',
+].sort();
+
 /** The columns of keys that hold lists. */
 const LISTS: ReadonlySet<string> = new Set(['models', 'addresses']);
-const COLUMNS = 'id, at, actor, action, target, source, value_before, value_after';
+const COLUMNS = 'id, at, actor, action, target, account_id, source, value_before, value_after';
 const PAGE = 500;
 const ACCOUNT = /^account:(.+)$/;
 const OPERATOR_KEY = /^operator-key:(.+)$/;
+const KEY = /^key:(.+)$/;
 
 /** Reads the audit log. Triggers of the database write it: see `audit-statements.ts`. */
 @Injectable()
@@ -77,6 +92,7 @@ export class AuditLog {
     private readonly database: DataSource,
     private readonly accounts: AccountsService,
     private readonly operatorKeys: OperatorKeys,
+    private readonly keys: ApiKeysService,
   ) {}
 
   /** Returns one page. If few entries pass the filter, a page can have fewer entries than `limit`: see {@link pageByTime}. */
@@ -133,6 +149,13 @@ export class AuditLog {
     await orUnavailable(this.database.query(sql, values));
   }
 
+  /** Writes an entry about an action that changes no row of a table, such as a probe of a route. */
+  async append({ actor, source }: ChangeAuthor, action: string, target: string, at: Date): Promise<void> {
+    const columns = ['id', 'at', 'actor', 'action', 'target', 'source'];
+    const sql = insertStatement(engineOf(this.database), 'audit_entries', columns, 1);
+    await orUnavailable(this.database.query(sql, [randomUUID(), at.toISOString(), actor, action, target, source]));
+  }
+
   /**
    * Deletes at most `limit` of the entries before a time.
    *
@@ -146,20 +169,31 @@ export class AuditLog {
 
   private async entriesOf(rows: readonly AuditRow[]): Promise<AuditEntry[]> {
     const texts = rows.flatMap(({ actor, target }) => [actor, target]);
-    const emails = await this.accounts.emailsOf(idsIn(ACCOUNT, texts));
-    const keyNames = await this.operatorKeys.namesOf(idsIn(OPERATOR_KEY, texts));
-    const named = (text: string): string => {
-      const name = emails.get(ACCOUNT.exec(text)?.[1] ?? '') ?? keyNames.get(OPERATOR_KEY.exec(text)?.[1] ?? '');
+    const accountIds = rows.flatMap(({ account_id: id }) => id ?? []);
+    const [emails, operatorKeyNames, keyNames] = await Promise.all([
+      this.accounts.emailsOf([...new Set([...idsIn(ACCOUNT, texts), ...accountIds])]),
+      this.operatorKeys.namesOf(idsIn(OPERATOR_KEY, texts)),
+      this.keys.namesOf(idsIn(KEY, texts)),
+    ]);
+    const named = (text: string, accountId: string | null): string => {
+      const own = emails.get(ACCOUNT.exec(text)?.[1] ?? '') ?? operatorKeyNames.get(OPERATOR_KEY.exec(text)?.[1] ?? '');
+      const email = emails.get(accountId ?? '');
+      const name = own ?? ofAccount(keyNames.get(KEY.exec(text)?.[1] ?? ''), email);
       return name === undefined ? text : `${text} (${name})`;
     };
-    return rows.map(({ actor, target, value_before: before, value_after: after, ...row }) => ({
+    return rows.map(({ actor, target, account_id: accountId, value_before: before, value_after: after, ...row }) => ({
       ...row,
-      actor: named(actor),
-      target: named(target),
+      actor: named(actor, null),
+      target: named(target, accountId),
       before: valuesIn(before),
       after: valuesIn(after),
     }));
   }
+}
+
+/** The name of something with the address of its account, as far as they are known. */
+function ofAccount(name: string | undefined, email: string | undefined): string | undefined {
+  return name === undefined || email === undefined ? (name ?? email) : `${name} of ${email}`;
 }
 
 /** An entry as the API and the command show it. */
@@ -193,4 +227,21 @@ function equals(column: string, value: string): Condition {
 
 function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + DAY_MS).toISOString();
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/;
+
+/**
+ * Checks a day of a request for audit entries: `YYYY-MM-DD` in UTC. A time in ISO 8601 counts as its day.
+ *
+ * @throws {ServiceError} `invalid_request` when the text is no day.
+ */
+export function auditDay(text: string | undefined, field: string): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const moment = TIME.test(text) ? Date.parse(text) : NaN;
+  // Date.parse accepts the 30th of February as a day of March.
+  if (!Number.isNaN(moment) && utcDay(moment) === text.slice(0, 10)) return text.slice(0, 10);
+  throw new ServiceError('invalid_request', `"${field}" must be a day in the form YYYY-MM-DD.`, {
+    details: [{ field, message: 'must be a day in the form YYYY-MM-DD' }],
+  });
 }

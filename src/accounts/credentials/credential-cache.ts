@@ -1,15 +1,16 @@
-import type { Clock } from '../../common/clock.js';
-import { BatchLoader } from '../../common/concurrency/batch-loader.js';
-import { TokenBuckets } from '../../common/concurrency/token-buckets.js';
-import { RecentMap } from '../../common/recent-map.js';
-import { ServiceError } from '../../common/service-error.js';
-import type { ShedLoad } from '../../common/shed-load.js';
-import type { DatabasePresence } from '../../database/database-presence.js';
-import { databaseUnavailable } from '../../database/queries/query-failure.js';
-import { DatabaseUnavailable, queryInTime } from '../../database/queries/query-in-time.js';
+import type { Clock } from '../../platform/common/clock.js';
+import { BatchLoader } from '../../platform/common/concurrency/batch-loader.js';
+import { TokenBuckets } from '../../platform/common/concurrency/token-buckets.js';
+import { RecentMap } from '../../platform/common/recent-map.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import type { ShedLoad } from '../../platform/common/shed-load.js';
+import type { DatabaseAvailability } from '../../platform/database/database-availability.js';
+import { databaseUnavailable } from '../../platform/database/queries/query-failure.js';
+import { DatabaseUnavailable, queryInTime } from '../../platform/database/queries/query-in-time.js';
+import type { AccountChanges } from './account-changes.js';
 
-/** Every replica refuses an ended credential within a second, so a cached answer must be younger than a second. */
-const REMEMBERED_MS = 500;
+/** A limit for changes that no entry of the audit log tells. */
+const REMEMBERED_MS = 10_000;
 /** An unknown credential is not looked up again for this long. */
 const UNKNOWN_MS = 1000;
 /** While the database is unavailable, the last answer about a credential counts for this long. */
@@ -23,24 +24,32 @@ const UNKNOWN_BATCHES = { concurrentBatches: 1, keysPerBatch: 200, maxWaiters: 2
 const UNKNOWN_PER_NETWORK = { capacity: 200, perSecond: 20, maxKeys: 10_000 };
 const RETRY_AFTER_SECONDS = 1;
 
+/** A credential as the database has it. */
+export interface StoredCredential {
+  readonly accountId: string;
+  /** The position of {@link AccountChanges} before the query. */
+  readonly readAt: number;
+}
+
 export interface LookupOptions<V> {
   /** The kind of credential, in the plural, for messages. */
   readonly what: string;
   /** Finds many ids at once. An id that is missing in the result does not exist. */
   readonly lookUp: (ids: readonly string[]) => Promise<ReadonlyMap<string, V>>;
-  readonly presence: DatabasePresence;
+  readonly changes: Pick<AccountChanges, 'isCurrent' | 'hasChangedSince'>;
+  readonly availability: DatabaseAvailability;
   readonly shedLoad: ShedLoad;
   readonly now: Clock;
 }
 
 /**
- * Looks up credentials in the database and caches each answer for half a second. Concurrent callers that ask for the same
- * credential share one answer.
+ * Looks up credentials in the database and caches each answer until its account changes. Concurrent callers that ask for the same
+ * credential share one answer. While the changes of other replicas are not known, each request looks its credential up.
  *
- * Older answers are used only while the database is unavailable, see `DatabasePresence`. Load alone cannot cause this
+ * Older answers are used only while the database is unavailable, see `DatabaseAvailability`. Load alone cannot cause this
  * state. While the database is slow, the service cannot know whether a credential was revoked, so it answers 503.
  */
-export class CredentialCache<V> {
+export class CredentialCache<V extends StoredCredential> {
   private readonly remembered = new RecentMap<string, V>(MAX_REMEMBERED);
   /** Ids that belong or belonged to a credential. */
   private readonly known = new RecentMap<string, true>(MAX_REMEMBERED);
@@ -51,8 +60,8 @@ export class CredentialCache<V> {
   private readonly unknownLoader: BatchLoader<V>;
 
   constructor(private readonly options: LookupOptions<V>) {
-    const { lookUp, presence } = options;
-    const inTime = (ids: readonly string[]) => queryInTime(() => lookUp(ids), presence);
+    const { lookUp, availability } = options;
+    const inTime = (ids: readonly string[]) => queryInTime(() => lookUp(ids), availability);
     this.knownLoader = new BatchLoader(inTime, KNOWN_BATCHES);
     this.unknownLoader = new BatchLoader(inTime, UNKNOWN_BATCHES);
   }
@@ -68,12 +77,15 @@ export class CredentialCache<V> {
    */
   async get(id: string, networkOf: () => string = unnamedNetwork): Promise<V | undefined> {
     const now = this.options.now();
-    const fresh = this.remembered.get(id, now - REMEMBERED_MS);
-    if (fresh !== undefined) return fresh;
+    const { changes, availability } = this.options;
+    const fresh = changes.isCurrent ? this.remembered.get(id, now - REMEMBERED_MS) : undefined;
+    if (fresh !== undefined && this.isUnchanged(fresh)) return fresh;
     if (this.unknown.get(id, now - UNKNOWN_MS) === true) return undefined;
-    if (this.options.presence.isUnavailable) return this.trusted(id, undefined);
+    if (availability.isUnavailable) return this.trusted(id, undefined);
     try {
-      return await (this.pending.get(id) ?? this.lookUp(id, now, networkOf));
+      const found = await (this.pending.get(id) ?? this.lookUp(id, now, networkOf));
+      // The query may have read the row before it changed.
+      return found === undefined || this.isUnchanged(found) ? found : await this.get(id, networkOf);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) return this.trusted(id, error);
       throw error;
@@ -86,17 +98,14 @@ export class CredentialCache<V> {
     this.known.set(id, true, 0);
   }
 
-  /** Removes a credential from the cache. */
-  invalidate(id: string): void {
-    this.remembered.delete(id);
-    this.unknown.delete(id);
-    this.pending.delete(id);
+  private isUnchanged({ accountId, readAt }: V): boolean {
+    return !this.options.changes.hasChangedSince(accountId, readAt);
   }
 
   /** Returns the last answer of the database before it became unavailable. */
   private trusted(id: string, cause: unknown): V {
     const known = this.remembered.get(id, this.options.now() - TRUSTED_DURING_OUTAGE_MS);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.isUnchanged(known)) return known;
     throw databaseUnavailable(cause);
   }
 
@@ -104,12 +113,11 @@ export class CredentialCache<V> {
     const query = this.known.has(id) ? this.loadKnown(id) : this.loadUnknown(id, networkOf());
     const lookup = query
       .then((found) => {
-        // When `invalidate` was called meanwhile, the lookup may have read the row before it changed.
-        if (this.pending.get(id) === lookup) this.remember(id, found, queriedAt);
+        this.remember(id, found, queriedAt);
         return found;
       })
       .finally(() => {
-        if (this.pending.get(id) === lookup) this.pending.delete(id);
+        this.pending.delete(id);
       });
     this.pending.set(id, lookup);
     return lookup;

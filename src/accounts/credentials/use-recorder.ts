@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { Clock } from '../../common/clock.js';
-import { RecentMap } from '../../common/recent-map.js';
-import { inChunks } from '../../common/in-chunks.js';
+import type { Clock } from '../../platform/common/clock.js';
+import { RecentMap } from '../../platform/common/recent-map.js';
+import { inChunks } from '../../platform/common/in-chunks.js';
 
 const TICK_MS = 1000;
 /** The last use of a credential is written at most this often. */

@@ -2,23 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { AtomicStatements } from '../../database/queries/atomic-statements.js';
-import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
-import type { Account } from '../account/account.entity.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { AccountIdentity } from './account-identity.entity.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
 import {
+  isForeignKeyViolation,
+  isUniqueViolation,
+  orUnavailable,
+} from '../../platform/database/queries/query-failure.js';
+import type { Account } from '../account/account.entity.js';
+import { AccountsService, type AccountReference } from '../accounts/accounts.service.js';
+import {
+  AccountIdentity,
   deleteIdentityBesidePassword,
   insertAccount,
   insertIdentity,
   insertIdentityOfPrepared,
+  prepareAccount,
   type Identity,
   type NamedIdentity,
 } from './identity-statements.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { revokeActiveKeys } from '../api-keys/api-key-statements.js';
 
-export interface NewIdentityAccount {
+interface NewIdentityAccount {
   /** In the form that `normalizeEmail` returns. */
   readonly email: string;
   /** The name of a tier of the configuration. */
@@ -129,5 +136,42 @@ export class IdentitiesService {
 
   private nowAsText(): string {
     return new Date(this.now()).toISOString();
+  }
+}
+
+interface PreparedAccount {
+  readonly account: Account;
+  /** How many API keys were revoked. */
+  readonly revokedKeys: number;
+}
+
+/** Prepares accounts for single sign-on, for the operator. */
+@Injectable()
+export class AccountPreparation {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly database: AtomicStatements,
+    private readonly changes: AccountChanges,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Removes the password, the reset link and the identities of an account, and ends its sessions. The next person whom the issuer signs in with
+   * this verified address gets the account.
+   *
+   * @param revokeKeys whether all active API keys of the account are revoked, too.
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
+  async prepare(reference: AccountReference, revokeKeys = false, author?: ChangeAuthor): Promise<PreparedAccount> {
+    const account = await this.accounts.get(reference);
+    const { id } = account;
+    const now = new Date(this.now()).toISOString();
+    const [, , , , keys = []] = await this.database.change(
+      { table: 'accounts', id },
+      [...prepareAccount(id), ...(revokeKeys ? [revokeActiveKeys({ accountId: id, now })] : [])],
+      author,
+    );
+    await this.changes.notice([id]);
+    return { account, revokedKeys: keys.length };
   }
 }

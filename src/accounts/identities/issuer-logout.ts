@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
-import { isUniqueViolation } from '../../database/queries/query-failure.js';
-import { EndedCredentials } from '../ended/ended-credentials.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { AtomicStatements, type Statement } from '../../platform/database/queries/atomic-statements.js';
+import { isUniqueViolation } from '../../platform/database/queries/query-failure.js';
+import { AccountChanges } from '../credentials/account-changes.js';
 
 /** A logout that an issuer has sent. It has a subject, or the id of a session of the issuer, or both. */
 export interface Logout {
@@ -16,7 +16,7 @@ export interface Logout {
   readonly tokenExpiresAt: number;
 }
 
-export interface EndedByLogout {
+interface EndedByLogout {
   readonly sessions: number;
   readonly keys: number;
 }
@@ -26,7 +26,7 @@ export interface EndedByLogout {
 export class IssuerLogout {
   constructor(
     private readonly database: AtomicStatements,
-    private readonly ended: EndedCredentials,
+    private readonly changes: AccountChanges,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -55,7 +55,7 @@ export class IssuerLogout {
       });
       const sessions = rows.at(-1) ?? [];
       const keys = revokeKeys ? (rows.at(-2) ?? []) : [];
-      this.ended.invalidate(sessions, keys);
+      await this.changes.notice([...sessions, ...keys].map((row) => String(row['account_id'])));
       return { sessions: sessions.length, keys: keys.length };
     } catch (error) {
       if (isUniqueViolation(error)) return undefined;
@@ -77,14 +77,14 @@ function insertToken(id: string, expiresAt: string): Statement {
 
 function deleteSessions(logout: Logout): Statement {
   const { sql, parameters } = sessionsOf(logout);
-  return { sql: `DELETE FROM sessions WHERE id IN (${sql}) RETURNING id`, parameters };
+  return { sql: `DELETE FROM sessions WHERE id IN (${sql}) RETURNING account_id`, parameters };
 }
 
 function revokeKeysOf(logout: Logout, now: string): Statement {
   const { sql, parameters } = accountsOf(logout);
   return {
     sql: `UPDATE api_keys SET revoked_at = :now WHERE account_id IN (${sql}) AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > :now) RETURNING id, hashed_key`,
+      AND (expires_at IS NULL OR expires_at > :now) RETURNING account_id`,
     parameters: { ...parameters, now },
   };
 }

@@ -1,23 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import {
-  AtomicStatements,
-  type LockedRow,
-  type Row,
-  type Statement,
-} from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { queryRows } from '../../database/queries/statements.js';
-import { NO_ACCOUNT, type WebhookEvent } from '../../webhooks/outbox/webhook-event.js';
-import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
-import { hashApiKey, isWellFormedApiKey } from '../api-keys/api-key-format.js';
-import { hashKey } from '../credentials/key-format.js';
-import { EndedCredentials } from '../ended/ended-credentials.js';
-import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from '../operator-keys/operator-key-verifier.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { AtomicStatements, type LockedRow, type Statement } from '../../platform/database/queries/atomic-statements.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { queryRows } from '../../platform/database/queries/statements.js';
+import { NO_ACCOUNT, type WebhookEvent } from '../../platform/outbox/webhook-event.js';
+import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
+import { API_KEY_FORMAT, hashSecret } from '../credentials/secrets.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { OPERATOR_KEY_FORMAT } from '../operator-keys/operator-key-verifier.js';
+import { OperatorTree } from '../operator-keys/operator-tree.js';
 
 /** A text that was found in a public place. */
-export interface Leak {
+interface Leak {
   readonly text: string;
   /** The address of the place, as the reporter says. Webhooks get it only if it is a URL of the web. */
   readonly url: string;
@@ -41,8 +36,8 @@ export class LeakedKeys {
   constructor(
     private readonly source: DataSource,
     private readonly database: AtomicStatements,
-    private readonly ended: EndedCredentials,
-    private readonly operatorKeyVerifier: OperatorKeyVerifier,
+    private readonly changes: AccountChanges,
+    private readonly tree: OperatorTree,
     private readonly outbox: WebhookOutbox,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -56,8 +51,8 @@ export class LeakedKeys {
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
   async revoke(leaks: readonly Leak[], source: string | undefined): Promise<ReadonlySet<string>> {
-    const ofAccounts = byHash(leaks, isWellFormedApiKey, hashApiKey);
-    const ofOperators = byHash(leaks, (text) => OPERATOR_KEY_FORMAT.isWellFormed(text), hashKey);
+    const ofAccounts = byHash(leaks, (text) => API_KEY_FORMAT.isWellFormed(text), hashSecret);
+    const ofOperators = byHash(leaks, (text) => OPERATOR_KEY_FORMAT.isWellFormed(text), hashSecret);
     const leaksByHash = new Map([...ofAccounts, ...ofOperators]);
     const found = [
       ...(await this.find('api_keys', [...ofAccounts.keys()])),
@@ -70,16 +65,21 @@ export class LeakedKeys {
   }
 
   private async revokeKey(key: FoundKey, url: string, source: string | undefined): Promise<void> {
-    const { id, table, accountId, hashedKey } = key;
+    const { id, table, accountId } = key;
     const event: WebhookEvent = {
       ...{ type: 'key.leaked', subject: [id], accountId, keyId: id },
-      data: { url: isWebAddress(url) ? url : null },
+      data: { url: webAddress(url) },
     };
-    const statements = [revokeStatement(table, id, this.now()), ...this.outbox.statements(event, isRevoked(table))];
     const author = { actor: 'secret-scanner', source };
-    const [revoked = []]: Row[][] = await this.database.change(lockOf(key), statements, author);
-    if (table === 'api_keys') this.ended.invalidate([], revoked);
-    else this.operatorKeyVerifier.invalidate(hashedKey);
+    const statements = [
+      revokeStatement(table, id, this.now()),
+      ...this.outbox.statements(event, isRevoked(table)),
+      // Whoever has found the key may have made access that lasts.
+      ...(table === 'api_keys' ? [] : this.tree.endings(id, author, { endOperators: true })),
+    ];
+    const revoked = await this.database.change(lockOf(key), statements, author);
+    if (table === 'api_keys') await this.changes.notice([accountId]);
+    else await this.tree.ended(revoked);
     this.outbox.notify();
   }
 
@@ -117,11 +117,13 @@ function isRevoked(table: FoundKey['table']): string {
 
 function revokeStatement(table: FoundKey['table'], id: string, now: number): Statement {
   return {
-    sql: `UPDATE ${table} SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id, hashed_key`,
+    sql: `UPDATE ${table} SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id`,
     parameters: { id, now: new Date(now).toISOString() },
   };
 }
 
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Returns the address in ASCII, without characters that change how it looks. `null`: it is no address of the web. */
+function webAddress(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url.href : null;
 }

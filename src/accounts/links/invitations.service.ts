@@ -1,18 +1,51 @@
+import { Column, Entity, Index, MoreThan, PrimaryColumn, Repository } from 'typeorm';
+import { TimestampColumn } from '../../platform/database/queries/timestamp-column.js';
+import { Account, type AccountRole } from '../account/account.entity.js';
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { MoreThan, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { DAY_MS } from '../../common/utc-day.js';
-import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
-import { isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
-import { Account } from '../account/account.entity.js';
-import type { AccountRole } from '../account/account-role.js';
+import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Statement,
+} from '../../platform/database/queries/atomic-statements.js';
+import { isUniqueViolation, orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { emailTaken } from '../accounts/account-details.js';
 import { AccountsService, type PasswordWorkOptions } from '../accounts/accounts.service.js';
-import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
-import { Invitation } from './invitation.entity.js';
+import { generateToken, hashSecret, isWellFormedToken } from '../credentials/secrets.js';
+
+/** A link with which one person creates the account of this address. The row is deleted when the link is used or revoked. */
+@Entity('invitations')
+export class Invitation {
+  @PrimaryColumn({ type: 'text' })
+  readonly id!: string;
+
+  /** The token itself is not stored. */
+  @Column({ type: 'text', name: 'hashed_token', unique: true })
+  readonly hashedToken!: string;
+
+  @Column({ type: 'text', unique: true })
+  readonly email!: string;
+
+  @Column({ type: 'text' })
+  readonly tier!: string;
+
+  @Column({ type: 'text' })
+  readonly role!: AccountRole;
+
+  /** The id of the operator. */
+  @Column({ type: 'text', name: 'created_by' })
+  readonly createdBy!: string;
+
+  @TimestampColumn({ name: 'created_at' })
+  readonly createdAt!: Date;
+
+  @Index('invitations_by_expiry')
+  @TimestampColumn({ name: 'expires_at' })
+  readonly expiresAt!: Date;
+}
 
 /** The number of open invitations of all operators. */
 const MAX_OPEN = 1_000;
@@ -62,7 +95,7 @@ export class Invitations {
     const now = this.now();
     const invitation = this.invitations.create({
       id: randomUUID(),
-      hashedToken: hashToken(token),
+      hashedToken: hashSecret(token),
       email,
       tier,
       role,
@@ -97,7 +130,7 @@ export class Invitations {
   /** Returns the invitation of this token. `undefined`: it is unknown, revoked, used or expired. The result does not disclose which. */
   async find(token: string): Promise<Invitation | undefined> {
     if (!isWellFormedToken(token)) return undefined;
-    const where = { hashedToken: hashToken(token), expiresAt: MoreThan(new Date(this.now())) };
+    const where = { hashedToken: hashSecret(token), expiresAt: MoreThan(new Date(this.now())) };
     return (await orUnavailable(this.invitations.findOneBy(where))) ?? undefined;
   }
 
@@ -120,8 +153,9 @@ export class Invitations {
         { table: 'invitations', id },
         [
           {
-            sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
-              SELECT :accountId, email, :passwordHash, tier, role, :now FROM invitations
+            sql: `INSERT INTO accounts (id, email, password_hash, tier, role, operator_by, created_at)
+              SELECT :accountId, email, :passwordHash, tier, role,
+                CASE WHEN role = 'operator' THEN created_by END, :now FROM invitations
               WHERE id = :id AND hashed_token = :hashedToken AND expires_at > :now RETURNING id`,
             parameters: { accountId, passwordHash, now, id, hashedToken },
           },

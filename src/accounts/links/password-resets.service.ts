@@ -1,18 +1,43 @@
+import { Column, Entity, JoinColumn, MoreThan, OneToOne, PrimaryColumn, Repository } from 'typeorm';
+import { TimestampColumn } from '../../platform/database/queries/timestamp-column.js';
+import { Account } from '../account/account.entity.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { MoreThan, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { DAY_MS } from '../../common/utc-day.js';
-import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import type { Account } from '../account/account.entity.js';
-import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
-import { PasswordReset } from './password-reset.entity.js';
+import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { generateToken, hashSecret, isWellFormedToken } from '../credentials/secrets.js';
+
+/** A link with which a user sets a new password. Each change of the password deletes the row. */
+@Entity('password_resets')
+export class PasswordReset {
+  /** An account has at most one link. */
+  @PrimaryColumn({ type: 'text', name: 'account_id' })
+  readonly accountId!: string;
+
+  @OneToOne(() => Account, { onDelete: 'CASCADE', nullable: false })
+  @JoinColumn({ name: 'account_id' })
+  readonly account!: Account;
+
+  /** The token itself is not stored. */
+  @Column({ type: 'text', name: 'hashed_token', unique: true })
+  readonly hashedToken!: string;
+
+  /** The id of the operator. */
+  @Column({ type: 'text', name: 'created_by' })
+  readonly createdBy!: string;
+
+  @TimestampColumn({ name: 'created_at' })
+  readonly createdAt!: Date;
+
+  @TimestampColumn({ name: 'expires_at' })
+  readonly expiresAt!: Date;
+}
 
 const VALID_MS = DAY_MS;
 
 /** A new link. Only this object has its token. */
-export interface CreatedReset {
+interface CreatedReset {
   readonly token: string;
   readonly expiresAt: Date;
 }
@@ -46,7 +71,7 @@ export class PasswordResets {
           created_at = excluded.created_at, expires_at = excluded.expires_at
         RETURNING account_id`,
       parameters: {
-        ...{ accountId, hashedToken: hashToken(token), createdBy },
+        ...{ accountId, hashedToken: hashSecret(token), createdBy },
         ...{ now: new Date(now).toISOString(), expiresAt: expiresAt.toISOString() },
       },
     };
@@ -70,7 +95,7 @@ export class PasswordResets {
   /** Returns the account of this token. `undefined`: the link is unknown, used, revoked or expired, or the account is disabled. */
   async find(token: string): Promise<Account | undefined> {
     if (!isWellFormedToken(token)) return undefined;
-    const where = { hashedToken: hashToken(token), expiresAt: MoreThan(new Date(this.now())) };
+    const where = { hashedToken: hashSecret(token), expiresAt: MoreThan(new Date(this.now())) };
     // One query for both. Otherwise another visitor could use the link between two queries, and this one would get the account with
     // the new password, and could replace that again.
     const [reset] = await orUnavailable(this.resets.find({ where, relations: { account: true } }));

@@ -3,17 +3,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import type { TimePage, TimePosition } from '../../database/queries/page-by-time.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import type { TimePage, TimePosition } from '../../platform/database/queries/page-by-time.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { checkKeyExpiry, checkKeyName } from '../api-keys/api-key-creation.js';
-import { hashKey } from '../credentials/key-format.js';
-import { keyNames } from '../credentials/key-names.js';
-import { keyPage } from '../credentials/key-page.js';
-import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from './operator-key-verifier.js';
-import { OPERATOR_SCOPES, OperatorKey } from './operator-key.entity.js';
+import { hashSecret } from '../credentials/secrets.js';
+import { wireKeyTimes, keyNames, keyPage } from '../credentials/stored-key.js';
+import { OPERATOR_KEY_FORMAT, OPERATOR_SCOPES, OperatorKey, OperatorKeyVerifier } from './operator-key-verifier.js';
+import { heldMaker, makerIn, operatorEnded, OperatorTree, type MadeOptions } from './operator-tree.js';
 
 /** The number of keys that may be valid at the same time. */
 const MAX_ACTIVE = 100;
@@ -21,7 +20,7 @@ const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
 /** The row that serializes the creation of keys. It does not exist. */
 const CREATION = { table: 'operator_keys', id: 'creation' } as const;
 
-export interface NewOperatorKey {
+interface NewOperatorKey {
   readonly name: string;
   /** `read` or `write`. */
   readonly scope: string;
@@ -32,7 +31,7 @@ export interface NewOperatorKey {
 /** A key as operators see it. */
 export type ListedOperatorKey = Omit<OperatorKey, 'hashedKey'>;
 
-export interface CreatedOperatorKey extends ListedOperatorKey {
+interface CreatedOperatorKey extends ListedOperatorKey {
   /** Show the key to the operator now. The key cannot be recovered later. */
   readonly key: string;
 }
@@ -42,6 +41,17 @@ export interface RevokedOperatorKey {
   readonly revokedAt: Date;
 }
 
+/** Returns a key as the API and the admin command show it. */
+export function wireOperatorKey(key: ListedOperatorKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    scope: key.scope,
+    created_by: key.createdBy,
+    ...wireKeyTimes(key),
+  };
+}
+
 /** Creates, lists and revokes the keys of the API for operators. */
 @Injectable()
 export class OperatorKeys {
@@ -49,6 +59,7 @@ export class OperatorKeys {
     @InjectRepository(OperatorKey) private readonly keys: Repository<OperatorKey>,
     private readonly statements: AtomicStatements,
     private readonly verifier: OperatorKeyVerifier,
+    private readonly tree: OperatorTree,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -65,32 +76,43 @@ export class OperatorKeys {
     const known = OPERATOR_SCOPES.find((each) => each === scope);
     if (known === undefined) throw unknownScope();
     const key = OPERATOR_KEY_FORMAT.generate();
-    const hashedKey = hashKey(key);
+    const hashedKey = hashSecret(key);
+    const createdBy = makerIn(author);
     const created = {
       id: randomUUID(),
       name: trimmed,
       scope: known,
+      createdBy,
       prefix: OPERATOR_KEY_FORMAT.prefixOf(key),
       createdAt: new Date(now),
       expiresAt: expiresAt ?? null,
       lastUsedAt: null,
       revokedAt: null,
     };
+    const { locks, condition } = heldMaker(createdBy);
     const insert = {
-      sql: `INSERT INTO operator_keys (id, name, scope, prefix, hashed_key, created_at, expires_at)
-        SELECT :id, :name, :scope, :prefix, :hashedKey, :now, :expiresAt
-        WHERE (SELECT COUNT(*) FROM operator_keys WHERE ${ACTIVE}) < ${MAX_ACTIVE} RETURNING id`,
+      sql: `INSERT INTO operator_keys (id, name, scope, prefix, hashed_key, created_at, expires_at, created_by)
+        SELECT :id, :name, :scope, :prefix, :hashedKey, :now, :expiresAt, :maker
+        WHERE ${condition} AND (SELECT COUNT(*) FROM operator_keys WHERE ${ACTIVE}) < ${MAX_ACTIVE} RETURNING id`,
       parameters: {
-        ...{ id: created.id, name: trimmed, scope: known, prefix: created.prefix, hashedKey },
+        ...{ id: created.id, name: trimmed, scope: known, prefix: created.prefix, hashedKey, maker: createdBy },
         ...{ now: created.createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null },
       },
     };
-    const [added] = await this.statements.change(CREATION, [insert], author);
-    if (added?.length !== 1) {
+    const rows = await this.statements.change(CREATION, [...locks, insert], author);
+    if (locks.length > 0 && rows.slice(0, locks.length).flat().length === 0) throw operatorEnded();
+    if (rows.at(-1)?.length !== 1) {
       throw new ServiceError('invalid_request', `There are ${MAX_ACTIVE} active operator keys. Revoke a key first.`);
     }
     this.verifier.expect(hashedKey);
     return { ...created, key };
+  }
+
+  /** Finds a key. @throws {ServiceError} `not_found` for an unknown key. */
+  async find(id: string): Promise<ListedOperatorKey> {
+    const key = isUUID(id) ? await orUnavailable(this.keys.findOneBy({ id })) : null;
+    if (key === null) throw unknownOperatorKey();
+    return key;
   }
 
   /** Lists all keys, oldest first, including revoked keys. */
@@ -109,22 +131,22 @@ export class OperatorKeys {
   }
 
   /**
-   * Revokes a key permanently. Revoking a key again changes nothing and returns the time of the first revocation.
+   * Revokes a key permanently, and ends what the key has made. Revoking a key again returns the time of the first revocation.
    *
    * @throws {ServiceError} `not_found` for an unknown key.
    */
-  async revoke(id: string, author?: ChangeAuthor): Promise<RevokedOperatorKey> {
+  async revoke(id: string, author?: ChangeAuthor, made: MadeOptions = {}): Promise<RevokedOperatorKey> {
     if (!isUUID(id)) throw unknownOperatorKey();
     const change = {
-      sql: 'UPDATE operator_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id',
+      sql: 'UPDATE operator_keys SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id RETURNING id, revoked_at',
       parameters: { id, now: new Date(this.now()).toISOString() },
     };
-    await this.statements.change({ table: 'operator_keys', id }, change, author);
-    const key = await orUnavailable(this.keys.findOneBy({ id }));
-    if (key?.revokedAt == null) throw unknownOperatorKey();
-    // This process stops accepting the key at once. Other processes look up the key within a second.
-    this.verifier.invalidate(key.hashedKey);
-    return { id, revokedAt: key.revokedAt };
+    const changes = [change, ...this.tree.endings(id, author, made)];
+    const ended = await this.statements.change({ table: 'operator_keys', id }, changes, author);
+    await this.tree.ended(ended);
+    const revokedAt = ended[0]?.[0]?.['revoked_at'];
+    if (revokedAt == null) throw unknownOperatorKey();
+    return { id, revokedAt: new Date(revokedAt) };
   }
 }
 

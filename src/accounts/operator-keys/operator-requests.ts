@@ -1,24 +1,26 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { DAY_MS } from '../../common/utc-day.js';
-import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
+import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { AtomicStatements, type Statement } from '../../platform/database/queries/atomic-statements.js';
 
 /** A repeated request is recognized for this long. */
 const REMEMBERED_MS = DAY_MS;
 /** Small, because SQLite blocks the event loop while it deletes. */
 const DELETED_AT_ONCE = 100;
 
-export interface OperatorRequest {
-  /** The operator key itself. The hashes in the database depend on it, because a body can have a password. */
+interface OperatorRequest {
+  /**
+   * The operator key itself, in a form that does not depend on how the client has sent it. The hashes in the database depend on the
+   * key, because a body can have a password.
+   */
   readonly operatorKey: string;
   readonly idempotencyKey: string;
   /** The operation and its body. */
   readonly content: string;
 }
 
-export interface ClaimedRequest {
+interface ClaimedRequest {
   /** The id of what the request creates, the same for each repetition. */
   readonly createdId: string;
   /** Whether this is the first request with the key. */

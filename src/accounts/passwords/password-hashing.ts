@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
-import { KeyedSemaphore } from '../../common/concurrency/keyed-semaphore.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
+import { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
 
 /** OWASP's parameters for Argon2id, which is the package's default algorithm. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -51,7 +51,7 @@ export class PasswordHashing {
   }
 
   /**
-   * @param network the network of the client, in the form that `siteOf` returns.
+   * @param network the network of the client, in the form that `sitePrefixOf` returns.
    * @throws {ServiceError} `unavailable` when too many hashes wait already. {@link verify} throws the same error.
    */
   async hash(password: string, network = OPERATOR): Promise<string> {
@@ -84,4 +84,16 @@ function tooManyWaiting(): ServiceError {
 
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
+}
+
+/**
+ * The password hash of an account without a password. It has the form of a hash, so that to compare a password with it takes as
+ * long as with any other, also in a replica of an earlier version. Nobody can find a password with this hash: its salt and its
+ * digest are zeros.
+ */
+export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** Whether the account has a password. */
+export function hasPassword({ passwordHash }: { readonly passwordHash: string }): boolean {
+  return passwordHash !== NO_PASSWORD;
 }

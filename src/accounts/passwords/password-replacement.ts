@@ -1,18 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Statement,
+} from '../../platform/database/queries/atomic-statements.js';
 import type { Account } from '../account/account.entity.js';
 import { ACTIVE } from '../api-keys/api-key-statements.js';
-import { EndedCredentials } from '../ended/ended-credentials.js';
+import { AccountChanges } from '../credentials/account-changes.js';
 
 const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
+
+interface ReplacementOptions {
+  readonly revokeKeys?: boolean | undefined;
+  /** See `PasswordChangeOptions`. */
+  readonly hashedLinkToken?: string | undefined;
+}
 
 /** Replaces the password of an account. */
 @Injectable()
 export class PasswordReplacement {
   constructor(
     private readonly database: AtomicStatements,
-    private readonly ended: EndedCredentials,
+    private readonly changes: AccountChanges,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -21,19 +31,19 @@ export class PasswordReplacement {
    * this happens or nothing.
    *
    * @param next the hash of the new password.
-   * @returns the number of revoked keys, or `undefined` when the password was changed meanwhile.
+   * @returns the number of revoked keys, or `undefined` when the password was changed meanwhile, or the link is no longer valid.
    */
   async replace(
     { id, passwordHash }: Account,
     next: string,
-    andRevokeKeys: boolean,
+    { revokeKeys: andRevokeKeys = false, hashedLinkToken }: ReplacementOptions,
     author?: ChangeAuthor,
   ): Promise<number | undefined> {
     const now = new Date(this.now()).toISOString();
-    const [replaced, ended = [], , revoked = []] = await this.database.change(
+    const [replaced, , , revoked = []] = await this.database.change(
       { table: 'accounts', id },
       [
-        replaceHash(id, passwordHash, next),
+        replaceHash({ accountId: id, current: passwordHash, next, link: hashedLinkToken ?? null, now }),
         endSessions(id, next),
         endResetLink(id, next),
         ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
@@ -41,15 +51,17 @@ export class PasswordReplacement {
       author,
     );
     if (replaced?.length !== 1) return undefined;
-    this.ended.invalidate(ended, revoked);
+    await this.changes.notice([id]);
     return revoked.length;
   }
 }
 
-function replaceHash(accountId: string, current: string, next: string): Statement {
+function replaceHash(parameters: Statement['parameters']): Statement {
   return {
-    sql: 'UPDATE accounts SET password_hash = :next WHERE id = :accountId AND password_hash = :current RETURNING id',
-    parameters: { accountId, current, next },
+    sql: `UPDATE accounts SET password_hash = :next WHERE id = :accountId AND password_hash = :current
+      AND (CAST(:link AS text) IS NULL OR (disabled_at IS NULL AND EXISTS (SELECT account_id FROM password_resets
+        WHERE account_id = :accountId AND hashed_token = :link AND expires_at > :now))) RETURNING id`,
+    parameters,
   };
 }
 
@@ -69,7 +81,7 @@ function endResetLink(accountId: string, next: string): Statement {
 
 function revokeKeys(accountId: string, next: string, now: string): Statement {
   return {
-    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} AND ${HAS_PASSWORD} RETURNING id, hashed_key`,
+    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} AND ${HAS_PASSWORD} RETURNING id`,
     parameters: { accountId, next, now },
   };
 }

@@ -1,26 +1,37 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
-import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
-import { CredentialDatabase } from '../../database/credential-database.js';
-import { DatabasePresence } from '../../database/database-presence.js';
-import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { isForeignKeyViolation, orUnavailable } from '../../database/queries/query-failure.js';
-import type { AccountRole } from '../account/account-role.js';
-import { tierNamed } from '../account/tier.js';
-import { CredentialCache } from '../credentials/credential-cache.js';
-import { ExpiredSessions } from './expired-sessions.js';
-import { ABSOLUTE_LIFETIME_MS, hasEnded } from './session-lifetime.js';
-import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
-import { SessionUseRecorder } from './session-use-recorder.js';
-import { SessionWatch } from './session-watch.js';
-import { Session } from './session.entity.js';
-import { SessionIdentity } from './session-identity.entity.js';
-import { insertSession, insertSessionIdentity } from './session-statements.js';
-import { SurplusSessions } from './surplus-sessions.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { UseRecorder } from '../credentials/use-recorder.js';
+import {
+  ABSOLUTE_LIFETIME_MS,
+  hasEnded,
+  insertSession,
+  insertSessionIdentity,
+  Session,
+  sessionEndOf,
+  SessionIdentity,
+} from './session.entity.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
+import { CredentialDatabase } from '../../platform/database/credential-database.js';
+import { DatabaseAvailability } from '../../platform/database/database-availability.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { isForeignKeyViolation, orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { tierNamed, type AccountRole } from '../account/account.entity.js';
+import { AccountChanges } from '../credentials/account-changes.js';
+import { CredentialCache, type StoredCredential } from '../credentials/credential-cache.js';
+import { ExpiredSessions, SurplusSessions } from './session-removal.js';
+import { generateToken, hashSecret, isWellFormedToken } from '../credentials/secrets.js';
+
+/** Writes `lastSeenAt` of sessions. */
+@Injectable()
+export class SessionUseRecorder extends UseRecorder<Session> {
+  constructor(@InjectRepository(Session) sessions: Repository<Session>, @Inject(CLOCK) now: Clock) {
+    super(sessions, 'lastSeenAt', now);
+  }
+}
 
 export interface NewSession {
   /** Only for the browser's cookie. The token cannot be recovered later. */
@@ -35,6 +46,9 @@ export type SessionOrigin = Pick<SessionIdentity, 'issuer' | 'subject' | 'sid' |
 /** A valid session and its account. */
 export interface VerifiedSession {
   readonly sessionId: string;
+  readonly expiresAt: Date;
+  /** The position of {@link AccountChanges} before the session was read. */
+  readonly readAt: number;
   readonly account: {
     readonly id: string;
     readonly email: string;
@@ -43,7 +57,8 @@ export interface VerifiedSession {
   };
 }
 
-type KnownSession = Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verified: VerifiedSession };
+type KnownSession = StoredCredential &
+  Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verified: VerifiedSession };
 
 /** Creates, verifies and ends sessions. */
 @Injectable()
@@ -54,18 +69,18 @@ export class SessionsService {
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
     @InjectRepository(SessionIdentity) private readonly identities: Repository<SessionIdentity>,
     private readonly database: CredentialDatabase,
-    private readonly watch: SessionWatch,
+    private readonly changes: AccountChanges,
     private readonly uses: SessionUseRecorder,
     private readonly expired: ExpiredSessions,
     private readonly surplus: SurplusSessions,
     private readonly statements: AtomicStatements,
-    presence: DatabasePresence,
+    availability: DatabaseAvailability,
     shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     const lookUp = (sessionIds: readonly string[]) => this.lookUp(sessionIds);
-    this.lookups = new CredentialCache({ what: 'sessions', lookUp, presence, shedLoad, now });
+    this.lookups = new CredentialCache({ what: 'sessions', lookUp, changes, availability, shedLoad, now });
   }
 
   /**
@@ -77,7 +92,7 @@ export class SessionsService {
    */
   async create(accountId: string, origin?: SessionOrigin, source?: string): Promise<NewSession> {
     const token = generateToken();
-    const id = hashToken(token);
+    const id = hashSecret(token);
     const now = this.now();
     const createdAt = new Date(now);
     const expiresAt = new Date(now + ABSOLUTE_LIFETIME_MS);
@@ -94,7 +109,7 @@ export class SessionsService {
       if (!isForeignKeyViolation(error)) throw error;
       throw new ServiceError('not_found', 'This account does not exist.');
     }
-    await this.endAll(await orUnavailable(this.surplus.of(accountId, id)));
+    await this.endSurplus(accountId, id);
     this.lookups.expect(id);
     this.expired.removeSoon();
     return { token, sessionId: id, expiresAt };
@@ -111,9 +126,8 @@ export class SessionsService {
    */
   async verify(token: string, networkOf?: () => string): Promise<VerifiedSession | undefined> {
     if (!isWellFormedToken(token)) return undefined;
-    const known = await this.lookups.get(hashToken(token), networkOf);
-    if (known === undefined || this.watch.hasEnded(known.verified.sessionId)) return undefined;
-    if (hasEnded(known, this.now())) return undefined;
+    const known = await this.lookups.get(hashSecret(token), networkOf);
+    if (known === undefined || hasEnded(known, this.now())) return undefined;
     this.uses.touch(known.verified.sessionId);
     return known.verified;
   }
@@ -124,9 +138,10 @@ export class SessionsService {
    * @throws {ServiceError} `unavailable` when the database fails. The session then stays valid, so that the caller can try again.
    */
   async end(sessionId: string, author?: ChangeAuthor): Promise<void> {
-    const change = { sql: 'DELETE FROM sessions WHERE id = :sessionId RETURNING id', parameters: { sessionId } };
-    await this.statements.change({ table: 'sessions', id: sessionId }, change, author);
-    this.invalidate(sessionId);
+    const sql = 'DELETE FROM sessions WHERE id = :sessionId RETURNING account_id';
+    const change = { sql, parameters: { sessionId } };
+    const [ended = []] = await this.statements.change({ table: 'sessions', id: sessionId }, change, author);
+    await this.changes.notice(ended.map((row) => String(row['account_id'])));
   }
 
   /** Ends all sessions of an account, on every replica within a second. Returns how many sessions have ended. */
@@ -136,7 +151,7 @@ export class SessionsService {
       parameters: { accountId },
     };
     const [ended = []] = await this.statements.change({ table: 'accounts', id: accountId }, change, author);
-    for (const { id } of ended) this.invalidate(String(id));
+    await this.changes.notice([accountId]);
     return ended.length;
   }
 
@@ -145,19 +160,15 @@ export class SessionsService {
     return (await orUnavailable(this.identities.findOneBy({ sessionId }))) ?? undefined;
   }
 
-  /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */
-  invalidate(sessionId: string): void {
-    this.lookups.invalidate(sessionId);
-    this.watch.notify(sessionId);
-  }
-
-  private async endAll(sessionIds: readonly string[]): Promise<void> {
-    if (sessionIds.length === 0) return;
-    await orUnavailable(this.sessions.delete({ id: In(sessionIds) }));
-    for (const id of sessionIds) this.invalidate(id);
+  private async endSurplus(accountId: string, sessionId: string): Promise<void> {
+    const surplus = await orUnavailable(this.surplus.of(accountId, sessionId));
+    if (surplus.length === 0) return;
+    await orUnavailable(this.sessions.delete({ id: In(surplus) }));
+    await this.changes.notice([accountId]);
   }
 
   private async lookUp(sessionIds: readonly string[]): Promise<ReadonlyMap<string, KnownSession>> {
+    const { position } = this.changes;
     const rows = await this.database
       .repository(Session)
       .createQueryBuilder('session')
@@ -167,12 +178,26 @@ export class SessionsService {
       .where('session.id IN (:...sessionIds)', { sessionIds })
       .andWhere('account.disabledAt IS NULL')
       .getMany();
-    return new Map(rows.map((row) => [row.id, this.knownSession(row)]));
+    return new Map(rows.map((row) => [row.id, this.knownSession(row, position)]));
   }
 
-  private knownSession({ id: sessionId, lastSeenAt, expiresAt, account }: Session): KnownSession {
+  private knownSession({ id: sessionId, lastSeenAt, expiresAt, account }: Session, readAt: number): KnownSession {
     const { id, email, role } = account;
-    const tier = tierNamed(this.config, account.tier);
-    return { lastSeenAt, expiresAt, verified: { sessionId, account: { id, email, tier, role } } };
+    const { config } = this;
+    const known = {
+      id,
+      email,
+      role,
+      get tier() {
+        return tierNamed(config, account.tier);
+      },
+    };
+    return {
+      accountId: id,
+      readAt,
+      lastSeenAt,
+      expiresAt,
+      verified: { sessionId, expiresAt: sessionEndOf({ lastSeenAt, expiresAt }), readAt, account: known },
+    };
   }
 }

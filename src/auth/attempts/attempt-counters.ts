@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { networkOf, sitePrefixOf } from '../network/client-network.js';
+
 export interface AttemptLimit {
   /** Unique among the names of all limits. */
   readonly name: string;
@@ -34,4 +38,74 @@ export abstract class AttemptCounters {
   abstract counter(limit: AttemptLimit): AttemptCounter;
   /** Creates an independent memory. */
   abstract memory(name: string, forSeconds: number): AttemptMemory;
+}
+
+/** A counter, and the key that it counts. */
+export type Count = readonly [counter: AttemptCounter, key: string];
+
+/** Takes an attempt back, from the given counters or from all counters that have counted the attempt. */
+type Withdraw = (from?: ReadonlySet<AttemptCounter>) => Promise<void>;
+
+/**
+ * Counts an attempt with all counters. When one limit is reached, no counter keeps the attempt.
+ *
+ * @param refusal the error message when one of the limits is reached.
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+export async function countAll(
+  counts: readonly Count[],
+  refusal = 'Too many attempts. Try again later.',
+): Promise<Withdraw> {
+  const withdrawals = new Map<AttemptCounter, () => Promise<void>>();
+  const withdraw: Withdraw = async (from) => {
+    const chosen = [...withdrawals].filter(([counter]) => from?.has(counter) ?? true);
+    await Promise.all(chosen.map(([, each]) => each()));
+  };
+  for (const [counter, key] of counts) {
+    const counted = await counter.count(key);
+    if (!counted.allowed) {
+      await withdraw();
+      throw new ServiceError('rate_limit_exceeded', refusal, {
+        retryAfterSeconds: Math.max(1, Math.ceil(counted.retryAfterMs / 1000)),
+      });
+    }
+    withdrawals.set(counter, () => counted.withdraw());
+  }
+  return withdraw;
+}
+
+/** Returns a hash of the text as the key of a counter. Addresses are personal data, so counters store only hashes. */
+export function keyOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** An IPv6 site has up to 65,536 networks. */
+const NETWORKS_OF_A_SITE = 10;
+
+/** Counts the attempts of each network, and those of each IPv6 site, which may have ten times as many. */
+export class NetworkCounter {
+  private readonly byNetwork: AttemptCounter;
+  private readonly bySite: AttemptCounter;
+
+  /** @param limit the limit of a network. Its name contains `network`. */
+  constructor(counters: AttemptCounters, { name, attempts, withinSeconds }: AttemptLimit) {
+    const ofSite = { name: name.replace('network', 'site'), attempts: attempts * NETWORKS_OF_A_SITE, withinSeconds };
+    this.byNetwork = counters.counter({ name, attempts, withinSeconds });
+    this.bySite = counters.counter(ofSite);
+  }
+
+  get counters(): readonly AttemptCounter[] {
+    return [this.byNetwork, this.bySite];
+  }
+
+  /**
+   * Returns what to count for a client. The site of an IPv4 address is its network, which has a lower limit already.
+   *
+   * @param address `request.ip`.
+   */
+  countsOf(address: string | undefined): readonly Count[] {
+    const [network, site] = [networkOf(address), sitePrefixOf(address)];
+    const ofNetwork: Count = [this.byNetwork, keyOf(network)];
+    return site === network ? [ofNetwork] : [ofNetwork, [this.bySite, keyOf(site)]];
+  }
 }

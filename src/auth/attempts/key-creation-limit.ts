@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AttemptCounters, type AttemptCounter } from './attempt-counters.js';
-import { countAll, keyOf } from './count-attempt.js';
+import { AttemptCounters, countAll, keyOf, type AttemptCounter } from './attempt-counters.js';
 
 /** Enough to replace all keys of an account once. There is a limit because each key leaves a row, even when it is revoked. */
 const BY_ACCOUNT = { name: 'key-creation:account', attempts: 100, withinSeconds: 3_600 };

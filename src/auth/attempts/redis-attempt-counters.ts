@@ -1,6 +1,6 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RedisUnavailable } from '../../redis/redis-errors.js';
-import type { RedisConnection } from '../../redis/redis-connection.js';
+import { RedisUnavailable } from '../../platform/redis/redis-errors.js';
+import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import {
   AttemptCounters,
   type AttemptCounter,
@@ -8,9 +8,7 @@ import {
   type AttemptMemory,
   type Counted,
 } from './attempt-counters.js';
-import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
-import { LimiterClient } from './limiter-client.js';
-import { RateLimiterCounter } from './rate-limiter-counter.js';
+import { InProcessAttemptCounters, RateLimiterCounter } from './in-process-attempt-counters.js';
 
 /**
  * Counts in Redis, for all replicas. While Redis is unavailable, each replica counts by itself. So no request waits for
@@ -40,28 +38,22 @@ class RedisCounter implements AttemptCounter {
   private readonly shared: AttemptCounter;
 
   constructor(
-    redis: RedisConnection,
+    private readonly redis: RedisConnection,
     { name, attempts, withinSeconds }: AttemptLimit,
     private readonly alone: AttemptCounter,
   ) {
-    const window = { points: attempts, duration: withinSeconds };
-    this.shared = new RateLimiterCounter(
-      new RateLimiterRedis({
-        storeClient: new LimiterClient(redis),
-        useRedisPackage: true,
-        keyPrefix: prefixOf(name),
-        ...window,
-      }),
-    );
+    const limit = { keyPrefix: prefixOf(name), points: attempts, duration: withinSeconds };
+    this.shared = new RateLimiterCounter(new RateLimiterRedis({ storeClient: redis.client, ...limit }));
   }
 
   async count(key: string): Promise<Counted> {
+    const run = <T>(commands: () => Promise<T>): Promise<T> => this.redis.run(tagged(key), commands);
     return sharedOrAlone(
       async () => {
-        const counted = await this.shared.count(tagged(key));
+        const counted = await run(() => this.shared.count(tagged(key)));
         // The attempt is withdrawn only in Redis, where it was counted. Without a withdrawal, it expires with its window.
         return counted.allowed
-          ? { allowed: true, withdraw: () => sharedOrAlone(() => counted.withdraw(), nothing) }
+          ? { allowed: true, withdraw: () => sharedOrAlone(() => run(() => counted.withdraw()), nothing) }
           : counted;
       },
       () => this.alone.count(key),
@@ -87,9 +79,8 @@ class RedisMemory implements AttemptMemory {
   async add(key: string): Promise<void> {
     // Also in this process, in case Redis becomes unavailable.
     await this.alone.add(key);
-    const expiration = { type: 'EX', value: this.forSeconds } as const;
     await sharedOrAlone(async () => {
-      await this.redis.run(this.keyOf(key), (client) => client.set(this.keyOf(key), '1', { expiration }));
+      await this.redis.run(this.keyOf(key), (client) => client.set(this.keyOf(key), '1', 'EX', this.forSeconds));
     }, nothing);
   }
 

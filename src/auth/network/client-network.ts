@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { readAddress } from '../../common/network/ip-address.js';
+import { readAddress } from '../../platform/common/network/ip-address.js';
 
 /** The shared network of all clients without a valid address. So a client cannot get new networks by inventing names. */
 export const NO_NETWORK = 'unknown';
@@ -19,7 +19,7 @@ export function networkOf(address = ''): string {
  *
  * @param address see {@link networkOf}.
  */
-export function siteOf(address = ''): string {
+export function sitePrefixOf(address = ''): string {
   return prefixOf(address, 3);
 }
 

@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { OperatorKeyVerifier, type VerifiedOperatorKey } from '../../accounts/operator-keys/operator-key-verifier.js';
-import { ServiceError } from '../../common/service-error.js';
-import { INVALID_TOKEN_CHALLENGE, unauthenticated } from '../bearer/challenge.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { INVALID_TOKEN_CHALLENGE, unauthenticated } from '../bearer/bearer-header.js';
 import { networkOf } from '../network/client-network.js';
+import { ApiBearerAuth, ApiTags, OPERATOR_SECURITY } from '../../platform/http/open-api/api-decorators.js';
+import { Public } from '../../platform/http/routing/public.decorator.js';
 
-declare module '../../http/request/request-context.js' {
+declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {
     /** The operator key that makes the request. */
     operatorKey?: VerifiedOperatorKey;
@@ -14,6 +16,11 @@ declare module '../../http/request/request-context.js' {
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
 const BEARER_TOKEN = /^bearer +(\S+) *$/i;
+
+/** Returns the token of the header, whatever the case of its scheme and its spaces. An empty text: it has none. */
+export function bearerTokenIn(authorization = ''): string {
+  return BEARER_TOKEN.exec(authorization)?.[1] ?? '';
+}
 
 /** Accepts the requests of operator keys to the API for operators. */
 @Injectable()
@@ -31,7 +38,7 @@ export class OperatorAccess {
     if (authorization === undefined) {
       throw unauthenticated('Send an operator key as "Authorization: Bearer <operator key>".');
     }
-    const token = BEARER_TOKEN.exec(authorization)?.[1] ?? '';
+    const token = bearerTokenIn(authorization);
     const key = await this.keys.verify(token, () => networkOf(request.ip));
     if (key === undefined) {
       throw unauthenticated('The operator key is unknown, expired or revoked.', INVALID_TOKEN_CHALLENGE);
@@ -42,3 +49,25 @@ export class OperatorAccess {
     }
   }
 }
+
+export const OPERATOR_API = Symbol('OPERATOR_API');
+
+/**
+ * Opens all routes of a controller to operator keys, and to no other credential. `GET` needs a key of any scope, and every other
+ * method needs the scope `write`. See `OperatorAccess`.
+ */
+export const OperatorApi = (): ClassDecorator =>
+  applyDecorators(
+    // For the guard of ordinary credentials. The guard then asks for an operator key instead.
+    Public(),
+    SetMetadata(OPERATOR_API, true),
+    ApiBearerAuth(OPERATOR_SECURITY),
+    ApiTags('Operators'),
+  );
+
+/** Parameter decorator: the operator key that makes the request. Only for routes that are `@OperatorApi()`. */
+export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): VerifiedOperatorKey => {
+  const { operatorKey } = context.switchToHttp().getRequest<Request>().context;
+  if (operatorKey === undefined) throw new Error('The request has no operator key: its route is not @OperatorApi().');
+  return operatorKey;
+});

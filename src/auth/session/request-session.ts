@@ -1,10 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import type { RequestContext } from '../../http/request/request-context.js';
+import type { RequestContext } from '../../platform/http/request/request-context.js';
 import type { Principal } from '../principal/principal.js';
+import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
+import '../operators/operator-access.js';
 
-declare module '../../http/request/request-context.js' {
+declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {
     /** Set by the session middleware; read it with `sessionOf`. */
     session?: VerifiedSession;
@@ -35,8 +37,8 @@ export function callerIn({ principal, session }: RequestContext): Principal | un
   return principal ?? (session && principalOfSession(session));
 }
 
-export function principalOfSession({ sessionId, account }: VerifiedSession): Principal {
-  return { accountId: account.id, tier: account.tier, credential: { kind: 'session', sessionId } };
+export function principalOfSession({ sessionId, account, expiresAt, readAt }: VerifiedSession): Principal {
+  return { accountId: account.id, tier: account.tier, credential: { kind: 'session', sessionId, expiresAt, readAt } };
 }
 
 /** Ignores the session of the request, for routes that only keys may use. */
@@ -44,3 +46,19 @@ export function clearSession({ context }: Request): void {
   delete context.session;
   delete context.sessionFailure;
 }
+
+/** Returns who makes the changes of a request, and from which address, for the audit log. */
+export function authorOf({ context, ip }: Request): ChangeAuthor {
+  return { actor: actorIn(context), source: ip };
+}
+
+function actorIn(context: RequestContext): string {
+  if (context.operatorKey !== undefined) return `operator-key:${context.operatorKey.id}`;
+  const caller = callerIn(context);
+  return caller === undefined ? 'visitor' : `account:${caller.accountId}`;
+}
+
+/** Parameter decorator: the author of the changes that the request makes. See {@link authorOf}. */
+export const Author = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  authorOf(context.switchToHttp().getRequest<Request>()),
+);

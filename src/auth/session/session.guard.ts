@@ -1,8 +1,7 @@
 import { applyDecorators, Injectable, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { ServiceError } from '../../common/service-error.js';
-import { hasBearerHeader } from '../bearer/bearer-header.js';
-import { unauthenticated } from '../bearer/challenge.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { hasBearerHeader, unauthenticated } from '../bearer/bearer-header.js';
 import { principalOfSession, sessionOf } from './request-session.js';
 
 /** Accepts only sessions. Runs in addition to the authentication guard, which accepts other credentials too. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService, type PasswordWorkOptions } from '../../accounts/accounts/accounts.service.js';
-import type { Invitation } from '../../accounts/links/invitation.entity.js';
-import { Invitations } from '../../accounts/links/invitations.service.js';
+import { Invitations, type Invitation } from '../../accounts/links/invitations.service.js';
+import { hashSecret } from '../../accounts/credentials/secrets.js';
 import { PasswordResets } from '../../accounts/links/password-resets.service.js';
 import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
-import { ServiceError } from '../../common/service-error.js';
-import { siteOf } from '../network/client-network.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { sitePrefixOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
 import type { Visitor } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
@@ -62,8 +62,15 @@ export class LinkSignIn {
    */
   async reset(token: string, password: string, visitor: Visitor): Promise<LinkResult> {
     const account = await this.accountOfReset(token, visitor.address);
-    const changed = await this.accounts.resetPassword(account, password, optionsOf(visitor));
-    return this.begin(changed.account, visitor);
+    const options = { ...optionsOf(visitor), hashedLinkToken: hashSecret(token) };
+    try {
+      const changed = await this.accounts.resetPassword(account, password, options);
+      return await this.begin(changed.account, visitor);
+    } catch (error) {
+      // The link was used, revoked or has expired while the password was hashed.
+      if ((await this.resets.find(token)) === undefined) throw invalidLink();
+      throw error;
+    }
   }
 
   private async found<T>(find: () => Promise<T | undefined>, address: string | undefined): Promise<T> {
@@ -84,7 +91,7 @@ export class LinkSignIn {
 }
 
 function optionsOf({ address }: Visitor): PasswordWorkOptions {
-  return { network: siteOf(address), source: address };
+  return { network: sitePrefixOf(address), source: address };
 }
 
 function invalidLink(): ServiceError {

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService, type ChangedPassword } from '../../accounts/accounts/accounts.service.js';
 import type { NewSession, VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { ServiceError } from '../../common/service-error.js';
-import { siteOf } from '../network/client-network.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { sitePrefixOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { unauthenticated } from '../bearer/challenge.js';
-import { SignInLimits, type Attempt } from './sign-in-limits.js';
+import { unauthenticated } from '../bearer/bearer-header.js';
+import { SignInLimits, type SignInAttempt } from './sign-in-limits.js';
 
 export interface Passwords {
   readonly current: string;
@@ -16,7 +16,7 @@ export interface Passwords {
 }
 
 /** The new session of the browser, and the number of revoked API keys. */
-export interface PasswordChanged extends NewSession {
+interface PasswordChanged extends NewSession {
   readonly revokedKeys: number;
 }
 
@@ -51,10 +51,10 @@ export class PasswordChange {
     accountId: string,
     { current, next, revokeKeys }: Passwords,
     address: string | undefined,
-    attempt: Attempt,
+    attempt: SignInAttempt,
   ): Promise<ChangedPassword> {
     try {
-      const options = { network: siteOf(address), source: address, revokeKeys };
+      const options = { network: sitePrefixOf(address), source: address, revokeKeys };
       return await this.accounts.changePassword(accountId, current, next, options);
     } catch (error) {
       if (isWrongGuess(error)) await attempt.failed();

@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AttemptCounters, type AttemptCounter, type AttemptMemory } from '../attempts/attempt-counters.js';
-import { countAll, keyOf } from '../attempts/count-attempt.js';
-import { NetworkCounter } from '../attempts/network-counter.js';
+import {
+  AttemptCounters,
+  countAll,
+  keyOf,
+  NetworkCounter,
+  type AttemptCounter,
+  type AttemptMemory,
+} from '../attempts/attempt-counters.js';
 import { networkOf } from '../network/client-network.js';
 
 const MINUTE_SECONDS = 60;
@@ -31,7 +36,7 @@ const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSecon
 const LINKS_BY_NETWORK = { name: 'link:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
 
 /** An attempt. It counts both as failed and as successful until one of these methods is called. */
-export interface Attempt {
+export interface SignInAttempt {
   /** The password was correct, or is new. */
   succeeded(): Promise<void>;
   /** The password was wrong. */
@@ -83,7 +88,7 @@ export class SignInLimits {
    * @param email in the form that `normalizeEmail` returns.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async attempt(address: string | undefined, email: string): Promise<Attempt> {
+  async attempt(address: string | undefined, email: string): Promise<SignInAttempt> {
     const account = keyOf(email);
     const both = bothOf(address, account);
     const isKnown = await this.known.has(both);
@@ -112,7 +117,7 @@ export class SignInLimits {
    * @param address `request.ip`.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async issuerAttempt(address: string | undefined): Promise<Attempt> {
+  async issuerAttempt(address: string | undefined): Promise<SignInAttempt> {
     const withdraw = await countAll([
       ...this.networks.countsOf(address),
       ...this.successesOfNetworks.countsOf(address),
@@ -131,7 +136,7 @@ export class SignInLimits {
    * @param email in the form that `normalizeEmail` returns.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async signUp(address: string | undefined, email: string): Promise<Pick<Attempt, 'succeeded'>> {
+  async signUp(address: string | undefined, email: string): Promise<Pick<SignInAttempt, 'succeeded'>> {
     const account = keyOf(email);
     await countAll([...this.signUpsOfNetworks.countsOf(address), [this.signUpsByAccount, account]]);
     return { succeeded: () => this.known.add(bothOf(address, account)) };
@@ -143,7 +148,7 @@ export class SignInLimits {
    * @param address `request.ip`.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async link(address: string | undefined): Promise<Pick<Attempt, 'succeeded'>> {
+  async link(address: string | undefined): Promise<Pick<SignInAttempt, 'succeeded'>> {
     const withdraw = await countAll(this.linksOfNetworks.countsOf(address));
     return { succeeded: () => withdraw() };
   }

@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Account } from '../../accounts/account/account.entity.js';
+import { normalizeEmail, type Account } from '../../accounts/account/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
-import { normalizeEmail } from '../../accounts/account/email.js';
 import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config } from '../../config/config.js';
-import { siteOf } from '../network/client-network.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { sitePrefixOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { unauthenticated } from '../bearer/challenge.js';
+import { unauthenticated } from '../bearer/bearer-header.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 export interface Credentials {
@@ -42,7 +41,7 @@ export class SignIn {
   async signIn({ email, password }: Credentials, visitor: Visitor): Promise<NewSession> {
     const attempt = await this.limits.attempt(visitor.address, normalizeEmail(email));
     try {
-      const account = await this.accounts.verifyPassword(email, password, { network: siteOf(visitor.address) });
+      const account = await this.accounts.verifyPassword(email, password, { network: sitePrefixOf(visitor.address) });
       if (account !== undefined) {
         const session = await this.begin(account, visitor);
         await attempt.succeeded();
@@ -67,7 +66,7 @@ export class SignIn {
     }
     const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
     const { address } = visitor;
-    const account = await this.accounts.create(credentials, { network: siteOf(address), source: address });
+    const account = await this.accounts.create(credentials, { network: sitePrefixOf(address), source: address });
     await attempt.succeeded();
     return this.begin(account, visitor);
   }

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
-import type { AccountIdentity } from '../../accounts/identities/account-identity.entity.js';
+import type { AccountIdentity } from '../../accounts/identities/identity-statements.js';
 import { IdentitiesService } from '../../accounts/identities/identities.service.js';
-import { hasPassword } from '../../accounts/passwords/no-password.js';
-import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { hasPassword } from '../../accounts/passwords/password-hashing.js';
+import { withoutTrailingSlashes } from '../../platform/common/text/cut-text.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 
 /** How an account can be signed in to. */
 export interface SignInWays {

@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { JWTPayload } from 'jose';
 import { IssuerLogout, type Logout } from '../../accounts/identities/issuer-logout.js';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import { SignInLimits } from '../sign-in/sign-in-limits.js';
-import { isInvalid, reasonOf } from './failure-of.js';
-import { isIssuerId } from './issuer-id.js';
+import { isInvalid, signOnFailureReason } from './sign-on-failure.js';
+import { isIssuerId } from './claims.js';
 import { CLOCK_TOLERANCE_SECONDS, Issuer } from './issuer.js';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
@@ -64,7 +64,7 @@ export class BackChannelLogout {
       return logoutOf(payload);
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      this.logger.warn({ msg: 'A logout token was refused', reason: reasonOf(error) });
+      this.logger.warn({ msg: 'A logout token was refused', reason: signOnFailureReason(error) });
       if (isInvalid(error)) throw invalid('The logout token is invalid.', error);
       throw new ServiceError('unavailable', 'The keys of the issuer are unavailable.', {
         cause: error,

@@ -1,4 +1,4 @@
-import type { ClaimCondition } from '../../config/config.js';
+import type { ClaimCondition } from '../../platform/config/config.js';
 import type { Claims } from './issuer.js';
 
 /** The most values of one claim that count, such as groups of a person. */
@@ -27,4 +27,12 @@ function memberAt(claims: object, path: readonly string[]): unknown {
     value = (value as Record<string, unknown>)[name];
   }
   return value;
+}
+
+/** Far above the 255 characters that the standard allows for `sub`. */
+const MAX_LENGTH = 1_024;
+
+/** Whether a claim can be stored as an id of the issuer: of a person, of a session or of a token. */
+export function isIssuerId(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim !== '' && claim.length <= MAX_LENGTH && !claim.includes('\0');
 }

@@ -1,11 +1,32 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { CONFIG, type Config, type SingleSignOnConfig } from '../../config/config.js';
-import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
-import { boundedFetch } from './bounded-fetch.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { CONFIG, type Config, type SingleSignOnConfig } from '../../platform/config/config.js';
+import { withoutTrailingSlashes } from '../../platform/common/text/cut-text.js';
 import { CALLBACK_PATH } from './paths.js';
+
+/** Far above what an issuer answers: its metadata, its keys, a token with many groups. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * `fetch` for answers of an issuer: reads at most 1 MiB, and follows no redirect. The signal of the request ends the reading, too.
+ *
+ * @throws {Error} if the answer is longer.
+ */
+async function boundedFetch(url: string, options: object): Promise<Response> {
+  const response = await fetch(url, { ...options, redirect: 'manual' });
+  const { status, statusText, headers } = response;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`The issuer sent more than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  const hasBody = status !== 204 && status !== 304;
+  return new Response(hasBody ? Buffer.concat(chunks) : null, { status, statusText, headers });
+}
 
 /** How long one request to the issuer may take. */
 const TIMEOUT_SECONDS = 5;
@@ -78,7 +99,7 @@ export class Issuer {
    * Redeems the code with which the issuer has sent the browser back.
    *
    * @param query the query of the callback, as the browser has sent it.
-   * @throws the errors of the libraries, see `failureOf`.
+   * @throws the errors of the libraries, see `signOnFailure`.
    */
   async redeem(query: string, { verifier, nonce, state }: SignInChecks): Promise<IssuerAnswer> {
     const { configuration } = await this.discovered();
@@ -94,7 +115,7 @@ export class Issuer {
     const claims = (await this.verify(idToken, { maxTokenAge: MAX_ID_TOKEN_AGE_SECONDS })) as Claims;
     const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
     const more = hasMore ? await client.fetchUserInfo(configuration, accessToken, claims.sub) : {};
-    return { claims: { ...more, ...claims }, idToken };
+    return { claims: { ...more, ...claims, ...addressIn([claims, more]) }, idToken };
   }
 
   /** Checks the signature of a token of the issuer for this service, and the claims `iss`, `aud`, `exp`, `nbf` and `iat`. */
@@ -193,6 +214,16 @@ export class Issuer {
       at: performance.now(),
     };
   }
+}
+
+/**
+ * Returns the address and whether it is verified, both from one document: from the first one that has both, else from the first one
+ * with an address. Otherwise the ID token could call the address verified that only the UserInfo endpoint has.
+ */
+function addressIn(documents: readonly Readonly<Record<string, unknown>>[]): Readonly<Record<string, unknown>> {
+  const withAddress = documents.filter(({ email }) => email !== undefined);
+  const chosen = withAddress.find((each) => each['email_verified'] !== undefined) ?? withAddress[0];
+  return chosen === undefined ? {} : { email: chosen['email'], email_verified: chosen['email_verified'] };
 }
 
 /** The standard method, unless the issuer has only the other one. */

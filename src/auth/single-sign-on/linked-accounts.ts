@@ -1,15 +1,13 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Account } from '../../accounts/account/account.entity.js';
-import { isEmail, normalizeEmail } from '../../accounts/account/email.js';
+import { isEmail, normalizeEmail, type Account } from '../../accounts/account/account.entity.js';
 import { AccountRoles } from '../../accounts/accounts/account-roles.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { IdentitiesService } from '../../accounts/identities/identities.service.js';
 import type { NamedIdentity } from '../../accounts/identities/identity-statements.js';
-import { ServiceError } from '../../common/service-error.js';
-import { cutText } from '../../common/text/cut-text.js';
-import { CONFIG, type Config } from '../../config/config.js';
-import { meets, valuesOf } from './claims.js';
-import { isIssuerId } from './issuer-id.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { cutText } from '../../platform/common/text/cut-text.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { isIssuerId, meets, valuesOf } from './claims.js';
 import type { Claims } from './issuer.js';
 
 /** The author of the changes that the claims of the issuer make, for the audit log. */
@@ -34,9 +32,11 @@ export class LinkedAccounts {
    * @throws {ServiceError} `forbidden` with the reason, if the person has no account here and cannot get one.
    */
   async accountFor(claims: Claims): Promise<Account> {
-    this.expectAllowed(claims);
     const identity = identityOf(claims);
     const known = await this.identities.accountOf(identity);
+    // A person who may not use the service any longer must not stay an operator.
+    if (known !== undefined && !this.isAllowed(claims)) await this.setRole(known, claims);
+    this.expectAllowed(claims);
     const account = known ?? (await this.firstAccountOf(identity, claims));
     if (account.disabledAt !== null) throw new ServiceError('forbidden', 'This account is disabled.');
     if (known !== undefined) await this.identities.touch(identity);
@@ -53,9 +53,13 @@ export class LinkedAccounts {
     await this.identities.link(identityOf(claims), accountId);
   }
 
-  private expectAllowed(claims: Claims): void {
+  private isAllowed(claims: Claims): boolean {
     const required = this.config.singleSignOn?.requiredClaim;
-    if (required === undefined || meets(claims, required)) return;
+    return required === undefined || meets(claims, required);
+  }
+
+  private expectAllowed(claims: Claims): void {
+    if (this.isAllowed(claims)) return;
     throw new ServiceError(
       'forbidden',
       'You may not use this service. Ask its operator, or your administrator, for access.',
@@ -91,12 +95,17 @@ export class LinkedAccounts {
   }
 
   private async withClaims(account: Account, claims: Claims): Promise<Account> {
-    const { operatorClaim } = this.config.singleSignOn ?? {};
     const tier = this.tierIn(claims) ?? account.tier;
-    const role = operatorClaim === undefined ? account.role : meets(claims, operatorClaim) ? 'operator' : 'member';
     if (tier !== account.tier) await this.accounts.setTier({ id: account.id }, tier, ISSUER);
-    if (role !== account.role) await this.roles.set({ id: account.id }, role, ISSUER);
+    await this.setRole(account, claims);
     return account;
+  }
+
+  private async setRole(account: Account, claims: Claims): Promise<void> {
+    const { operatorClaim } = this.config.singleSignOn ?? {};
+    if (operatorClaim === undefined) return;
+    const role = this.isAllowed(claims) && meets(claims, operatorClaim) ? 'operator' : 'member';
+    if (role !== account.role) await this.roles.set({ id: account.id }, role, ISSUER);
   }
 
   /** Returns the tier that the claims give, or `undefined` if sign-ins do not change the tier. */

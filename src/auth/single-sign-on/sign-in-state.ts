@@ -1,7 +1,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import type { SignInChecks } from './issuer.js';
 
 /** How long a person can take to sign in at the issuer. */

@@ -2,17 +2,17 @@ import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { SessionsService, type NewSession, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { KeyedSemaphore } from '../../common/concurrency/keyed-semaphore.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
-import { CONFIG, type Config } from '../../config/config.js';
-import { siteOf } from '../network/client-network.js';
+import { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { sitePrefixOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
 import type { Visitor } from '../sign-in/sign-in.js';
 import { SignInLimits } from '../sign-in/sign-in-limits.js';
-import { failureOf, reasonOf } from './failure-of.js';
+import { signOnFailure, signOnFailureReason } from './sign-on-failure.js';
 import { Issuer, type IssuerAnswer } from './issuer.js';
-import { isIssuerId } from './issuer-id.js';
+import { isIssuerId } from './claims.js';
 import { LinkedAccounts } from './linked-accounts.js';
 import { SIGNED_OUT_PATH } from './paths.js';
 import { SignInStates, type NewSignIn, type SignInInProgress } from './sign-in-state.js';
@@ -28,13 +28,13 @@ const MAX_ID_TOKEN_LENGTH = 8_192;
 const BROWSER_COOKIE = /^sign-in\.[\w-]{43}$/;
 
 /** The browser that comes back from the issuer. */
-export interface ReturningVisitor extends Omit<Visitor, 'sessionId'> {
+interface ReturningVisitor extends Omit<Visitor, 'sessionId'> {
   readonly session: VerifiedSession | undefined;
   /** The value of the session cookie. */
   readonly cookie: string | undefined;
 }
 
-export type FinishedSignIn =
+type FinishedSignIn =
   | { readonly kind: 'signed-in'; readonly session: NewSession; readonly next: string | undefined }
   | { readonly kind: 'linked' }
   /** The browser is signed in already, for example by another tab. */
@@ -115,7 +115,7 @@ export class SingleSignOn {
     try {
       return await this.issuer.endSessionUrl(origin.idToken, SIGNED_OUT_PATH);
     } catch (error) {
-      this.logger.warn({ msg: 'The issuer cannot be asked to sign out', reason: reasonOf(error) });
+      this.logger.warn({ msg: 'The issuer cannot be asked to sign out', reason: signOnFailureReason(error) });
       return undefined;
     }
   }
@@ -130,7 +130,7 @@ export class SingleSignOn {
         'This sign-in has expired, was finished already, or was started in another browser. Sign in again.',
       );
     }
-    const answer = await this.semaphore.run(siteOf(visitor.address), () =>
+    const answer = await this.semaphore.run(sitePrefixOf(visitor.address), () =>
       this.atIssuer(() => this.issuer.redeem(query, signIn)),
     );
     return signIn.linkedAccountId === undefined
@@ -172,8 +172,8 @@ export class SingleSignOn {
     try {
       return await task();
     } catch (error) {
-      this.logger.warn({ msg: 'A single sign-on failed', reason: reasonOf(error) });
-      throw failureOf(error);
+      this.logger.warn({ msg: 'A single sign-on failed', reason: signOnFailureReason(error) });
+      throw signOnFailure(error);
     }
   }
 }

@@ -1,8 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { ExtensionPoint } from '../../platform/common/extensions/extensions.js';
 import type { Strategy } from 'passport';
 import { BearerStrategy } from './bearer.strategy.js';
 import { SessionStrategy } from './session.strategy.js';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { operationsOf } from '../../platform/http/open-api/defined-errors.js';
+import { OPERATOR_SECURITY } from '../../platform/http/open-api/api-decorators.js';
 
 /**
  * A way to authenticate: an injectable Passport strategy whose `validate` returns a `Principal`. An example is a class that
@@ -30,11 +33,11 @@ export type SecurityScheme =
   | { readonly type: 'oauth2'; readonly flows: OAuthFlows; readonly description?: string };
 
 /** The flows of OAuth 2 in OpenAPI. */
-export type OAuthFlows = Readonly<
+type OAuthFlows = Readonly<
   Partial<Record<'implicit' | 'password' | 'clientCredentials' | 'authorizationCode', OAuthFlow>>
 >;
 
-export interface OAuthFlow {
+interface OAuthFlow {
   readonly authorizationUrl?: string;
   readonly tokenUrl?: string;
   readonly refreshUrl?: string;
@@ -47,3 +50,24 @@ export const PLUGIN_STRATEGIES = new ExtensionPoint<StrategyType>('strategies');
 
 /** Run in this order. The first strategy that knows the caller decides. A new strategy needs one file and one entry here. */
 export const STRATEGIES: readonly StrategyType[] = [BearerStrategy, SessionStrategy];
+
+type SchemeObject = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>[string];
+
+/** Adds the security schemes of plugins to the OpenAPI document, for every operation that needs a credential. */
+export function describeStrategies(document: OpenAPIObject, strategies: readonly StrategyType[]): void {
+  for (const { strategyName, securityScheme } of strategies) {
+    if (securityScheme === undefined) continue;
+    // The library lacks the type mutualTLS, which OpenAPI has.
+    document.components = {
+      ...document.components,
+      securitySchemes: { ...document.components?.securitySchemes, [strategyName]: securityScheme as SchemeObject },
+    };
+    for (const operation of operationsOf(document)) {
+      const { security } = operation;
+      // Operations for operators accept only operator keys.
+      if (security === undefined || security.some((scheme) => OPERATOR_SECURITY in scheme)) continue;
+      // The operations of one controller share their list, so a new list replaces the shared one.
+      operation.security = [...security, { [strategyName]: [] }];
+    }
+  }
+}

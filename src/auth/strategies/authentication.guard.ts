@@ -1,30 +1,29 @@
-import { Inject, Injectable, type CanActivate, type ExecutionContext, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type ExecutionContext, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
-import passport, { type Strategy } from 'passport';
-import { Extensions } from '../../common/extensions/extensions.js';
-import { RouteMetadata } from '../../common/route-metadata.js';
-import { ServiceError } from '../../common/service-error.js';
-import { enterSurface } from '../../http/surface/enter-surface.js';
-import { SURFACE, type SurfaceDescription } from '../../http/surface/surface.decorator.js';
-import { IS_PUBLIC, READS_KEY } from '../../http/routing/public.decorator.js';
+import type { Strategy } from 'passport';
+import { Extensions } from '../../platform/common/extensions/extensions.js';
+import { RouteMetadata } from '../../platform/common/route-metadata.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { enterSurface } from '../../platform/http/surface/enter-surface.js';
+import { SURFACE, type SurfaceDescription } from '../../platform/http/surface/surface.decorator.js';
+import { IS_PUBLIC, READS_KEY } from '../../platform/http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
 import { clearSession } from '../session/request-session.js';
-import { SessionStrategy } from './session.strategy.js';
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE, UNKNOWN_KEY, unauthenticated } from '../bearer/challenge.js';
-import { OperatorAccess } from '../operators/operator-access.js';
-import { OPERATOR_API } from '../operators/operator-api.decorator.js';
+import { CHALLENGE, INVALID_TOKEN_CHALLENGE, UNKNOWN_KEY, unauthenticated } from '../bearer/bearer-header.js';
+import { OPERATOR_API, OperatorAccess } from '../operators/operator-access.js';
 
 /**
  * Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. Routes that are
  * `@OperatorApi()` are public for this purpose, but need an operator key.
+ *
+ * The guard names the strategies to Passport by their objects. Names would be those of all applications of the process.
  */
 @Injectable()
-export class AuthenticationGuard implements CanActivate, OnModuleInit {
-  /** Not the default instance: all applications of the process share that one, and would replace each other's strategies. */
-  private readonly passport = new passport.Passport();
-  private readonly names: string[] = [];
+export class AuthenticationGuard extends AuthGuard() implements OnModuleInit {
+  private readonly strategies: Strategy[];
   private hints = '';
 
   constructor(
@@ -32,77 +31,84 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
     private readonly modules: ModuleRef,
     private readonly extensions: Extensions,
     private readonly operators: OperatorAccess,
-  ) {}
+  ) {
+    const strategies: Strategy[] = [];
+    // Passport takes objects, too. The types of Nest know names only.
+    super({ defaultStrategy: strategies as unknown as string[] });
+    this.strategies = strategies;
+  }
 
   onModuleInit(): void {
     for (const type of [...STRATEGIES, ...this.extensions.values(PLUGIN_STRATEGIES)]) {
-      this.add(type, this.modules.get<Strategy>(type, { strict: false }));
+      this.add(this.modules.get<Strategy>(type, { strict: false }), type);
     }
   }
 
   /** Adds a strategy, which runs after those that were added before. */
-  add({ strategyName, hint }: Pick<StrategyType, 'strategyName' | 'hint'>, strategy: Strategy): void {
-    this.passport.use(strategyName, strategy);
-    this.names.push(strategyName);
+  add(strategy: Strategy, { hint }: Pick<StrategyType, 'hint'> = {}): void {
+    this.strategies.push(separatedByRequest(strategy));
     if (hint !== undefined) this.hints += ` ${hint}`;
   }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const surface = this.surfaceOf(context);
+    if (surface !== undefined) enterSurface(context.switchToHttp().getResponse<Response>(), surface);
     const route = [context.getHandler(), context.getClass()];
-    const surface = this.reflector.getAllAndOverride<SurfaceDescription | undefined>(SURFACE, route);
-    if (surface !== undefined) enterSurface(http.getResponse<Response>(), surface);
     const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true;
-    const request = http.getRequest<Request>();
-    if (isPublic) {
-      if (this.reflector.get<boolean | undefined>(OPERATOR_API, context.getClass()) === true) {
-        await this.operators.accept(request);
-        return true;
-      }
-      const { authorization, 'x-api-key': apiKey } = request.headers;
-      const hasCredential = authorization !== undefined || apiKey !== undefined;
-      if (hasCredential && this.reflector.get<boolean | undefined>(READS_KEY, context.getHandler()) === true) {
-        await this.readCredential(request, http.getResponse<Response>(), surface);
-      }
-      return true;
+    if (!isPublic) return this.authenticate(context, surface);
+    const request = context.switchToHttp().getRequest<Request>();
+    if (this.reflector.get<boolean | undefined>(OPERATOR_API, context.getClass()) === true) {
+      await this.operators.accept(request);
+    } else if (
+      hasCredential(request) &&
+      this.reflector.get<boolean | undefined>(READS_KEY, context.getHandler()) === true
+    ) {
+      await this.readCredential(context, surface);
     }
-    request.context.principal = await this.authenticate(request, http.getResponse<Response>(), surface);
     return true;
   }
 
-  /** Accepts a request without a principal, too. @throws {ServiceError} when the credential may not be used here. */
-  private async readCredential(
-    request: Request,
-    response: Response,
-    surface: SurfaceDescription | undefined,
-  ): Promise<void> {
+  override handleRequest<User>(
+    error: unknown,
+    principal: User | false | null,
+    challenges: unknown,
+    context: ExecutionContext,
+  ): User {
+    if (error) throw failureOf(error);
+    if (!principal) throw this.refusal(challenges, this.surfaceOf(context));
+    context.switchToHttp().getRequest<Request>().context.principal = principal as unknown as Principal;
+    return principal;
+  }
+
+  /**
+   * Accepts a request without a principal, too: but clients of another API learn from their list of models whether the key is valid.
+   *
+   * @throws {ServiceError} when the credential may not be used here, and on a surface also when it is invalid.
+   */
+  private async readCredential(context: ExecutionContext, surface: SurfaceDescription | undefined): Promise<void> {
     try {
-      request.context.principal = await this.authenticate(request, response, surface);
+      await this.authenticate(context, surface);
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'address_not_allowed') throw error;
+      const { code } = error instanceof ServiceError ? error : {};
+      if (code === 'address_not_allowed' || (code === 'unauthenticated' && surface !== undefined)) throw error;
     }
   }
 
-  private authenticate(
-    request: Request,
-    response: Response,
-    surface: SurfaceDescription | undefined,
-  ): Promise<Principal> {
-    let { names } = this;
-    if (surface?.keysOnly === true) {
-      names = names.filter((name) => name !== SessionStrategy.strategyName);
-      clearSession(request);
-    }
-    return new Promise((resolve, reject) => {
-      const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
-        if (error) reject(failureOf(error));
-        else if (principal) resolve(principal);
-        else reject(this.refusal(challenges, surface));
-      };
-      const authenticate = this.passport.authenticate(names, decide) as Middleware;
-      // A strategy that calls `pass` leads to `next` without an error: no principal was found.
-      authenticate(request, response, decide);
-    });
+  private async authenticate(context: ExecutionContext, surface: SurfaceDescription | undefined): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    // The strategy of sessions then finds none.
+    if (surface?.keysOnly === true) clearSession(request);
+    await super.canActivate(context);
+    // A strategy that calls `pass` ends the search without a principal.
+    if (request.context.principal === undefined) throw this.refusal(undefined, surface);
+    return true;
+  }
+
+  private surfaceOf(context: ExecutionContext): SurfaceDescription | undefined {
+    return this.reflector.getAllAndOverride<SurfaceDescription | undefined>(SURFACE, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
   }
 
   private refusal(challenges: unknown, surface: SurfaceDescription | undefined): ServiceError {
@@ -114,11 +120,31 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
   }
 }
 
+/**
+ * Passport sets its callbacks on a strategy that it gets as an object, right before the call. Requests that run at the same time would
+ * get the outcome of each other, so each call has an object of its own.
+ */
+function separatedByRequest(strategy: Strategy): Strategy {
+  const separated: Callable = {
+    authenticate(this: object, ...call) {
+      Object.assign(Object.create(strategy) as Callable, this).authenticate(...call);
+    },
+  };
+  return Object.create(separated) as Strategy;
+}
+
+interface Callable {
+  authenticate(...call: Parameters<Strategy['authenticate']>): void;
+}
+
+/** Whether the request has a credential of a program. Programs without a key send an empty one. */
+function hasCredential({ headers: { authorization, 'x-api-key': apiKey = '' } }: Request): boolean {
+  return apiKey !== '' || (authorization !== undefined && !/^(?:bearer\s*)?$/i.test(authorization));
+}
+
 function alsoIn(surface: SurfaceDescription | undefined): string {
   return surface?.keyHeader === undefined ? '' : ` or "${surface.keyHeader}: <API key>"`;
 }
-
-type Middleware = (request: Request, response: Response, next: (error?: unknown) => void) => void;
 
 /** A strategy may refuse a credential in its own words. The answer then still has a challenge, as HTTP demands. */
 function failureOf(thrown: unknown): Error {

@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
-import { ApiKeyVerifier, refusedKey, type RefusedKey } from '../../accounts/api-keys/api-key-verifier.js';
-import { KEY_MARK } from '../../accounts/api-keys/api-key-format.js';
-import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js';
-import { ServiceError } from '../../common/service-error.js';
+import {
+  ApiKeyVerifier,
+  LastUsedRecorder,
+  refusedKey,
+  type RefusedKey,
+} from '../../accounts/api-keys/api-key-verifier.js';
+import { API_KEY_FORMAT } from '../../accounts/credentials/secrets.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
-import { INVALID_TOKEN_CHALLENGE, REALM, UNKNOWN_KEY, unauthenticated } from '../bearer/challenge.js';
+import { INVALID_TOKEN_CHALLENGE, REALM, UNKNOWN_KEY, unauthenticated } from '../bearer/bearer-header.js';
 
 /** The object that the library gets instead of the request. `request` is for {@link BearerStrategy.validate}. */
 interface ShownRequest {
@@ -46,15 +50,19 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     const verified = await this.keys.verify(key, () => networkOf(request.ip), onRefused);
     if (verified === undefined) {
       // Another strategy must not accept the request of a key that was revoked.
-      if (key.startsWith(KEY_MARK)) throw unauthenticated(UNKNOWN_KEY, INVALID_TOKEN_CHALLENGE);
+      if (key.startsWith(API_KEY_FORMAT.mark)) throw unauthenticated(UNKNOWN_KEY, INVALID_TOKEN_CHALLENGE);
       return false;
     }
-    const { account, keyId, prefix, restrictions } = verified;
+    const { account, keyId, prefix, restrictions, expiresAt, readAt } = verified;
     if (restrictions?.allowsAddress(request.ip ?? '') === false) {
       onRefused(refusedKey(verified, 'address_not_allowed'));
       throw new ServiceError('address_not_allowed', 'This API key may not be used from your address.');
     }
     this.lastUsed.touch(keyId);
-    return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix, restrictions } };
+    return {
+      accountId: account.id,
+      tier: account.tier,
+      credential: { kind: 'api_key', keyId, prefix, restrictions, expiresAt, readAt },
+    };
   }
 }

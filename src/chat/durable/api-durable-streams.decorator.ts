@@ -5,10 +5,10 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-} from '../../http/open-api/api-decorators.js';
-import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+} from '../../platform/http/open-api/api-decorators.js';
+import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
 import { EVENT_STREAM } from '../stream/chunk.dto.js';
-import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
+import { RATE_LIMIT_HEADERS } from '../../platform/http/open-api/api-headers.js';
 
 const STREAM_ID = () =>
   ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });

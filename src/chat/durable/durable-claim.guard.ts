@@ -1,8 +1,10 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { principalOf } from '../../auth/principal/current-principal.decorator.js';
-import { ServiceError } from '../../common/service-error.js';
+import { principalOf } from '../../auth/principal/principal.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { clientGone } from '../../platform/http/request/client-gone.js';
 import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { RequestLimiter } from '../../throttling/request-limiter.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
@@ -12,7 +14,8 @@ import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempo
 import { requestKey, type RequestKey } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { DurableStreams } from './durable-streams.js';
-import { StreamStore, type Claim, type StoredStream } from './store/stream-store.js';
+import { MAX_WAIT_MS } from '../stream/deferred-headers.js';
+import { StreamStore, type Claim, type StoredStream, type StreamReading } from './store/stream-store.js';
 
 type NewClaim = Extract<Claim, { outcome: 'new' }>;
 
@@ -28,13 +31,14 @@ export class DurableClaimGuard implements CanActivate {
     private readonly store: StreamStore,
     private readonly streams: DurableStreams,
     private readonly limiter: RequestLimiter,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const sent = request.headers[IDEMPOTENCY_KEY_HEADER];
-    if (sent === undefined) return true;
+    if (sent === undefined || !this.config.builtInPlugins.has('durable')) return true;
     const options = this.reflector.get<DurableOptions | undefined>(DURABLE, context.getHandler());
     return options === undefined || this.resolve(sent, options, request, http.getResponse<Response>());
   }
@@ -67,38 +71,52 @@ export class DurableClaimGuard implements CanActivate {
   }
 
   private async claim(key: RequestKey, bytes: number, request: Request, response: Response): Promise<DurableRequest> {
+    const startedAt = performance.now();
     for (;;) {
       this.streams.refuseWhileDraining();
       const claim = await this.store.claim(key, bytes);
+      const waitedMs = performance.now() - startedAt;
       switch (claim.outcome) {
         case 'conflict':
           throw new ServiceError('idempotency_conflict', 'The Idempotency-Key was used with another body.');
         case 'new': {
           refuseContinuation(request, claim);
-          const claimed: DurableRequest = { kind: 'new', stream: claim.stream, isTaken: false };
+          const { stream, reading } = claim;
+          const claimed: DurableRequest = { kind: 'new', stream, reading, waitedMs, isTaken: false };
           whenClosed(response, () => {
-            claim.leave();
+            reading.leave();
             // Another guard has refused the request, or the client has left before the generation.
-            if (!claimed.isTaken) claim.stream.abandon(CLAIM_RELEASED);
+            if (!claimed.isTaken) stream.abandon(CLAIM_RELEASED);
           });
           return claimed;
         }
-        case 'found':
-          if (await this.hasBegun(claim.stream, response)) return { kind: 'repeated', stream: claim.stream };
+        case 'found': {
+          const { stream } = claim;
+          const reading = await this.enterStarted(stream, response, MAX_WAIT_MS - waitedMs);
+          if (reading !== undefined) return { kind: 'repeated', stream, reading };
+        }
       }
     }
   }
 
-  /** Waits until the stream has begun. Returns false when the key was given up, so that it can be claimed again. */
-  private async hasBegun(stream: StoredStream, response: Response): Promise<boolean> {
-    const leave = await this.streams.enter(stream, response, this.slots);
+  /** Waits until the stream has begun. Returns nothing when the key was given up, so that it can be claimed again. */
+  private async enterStarted(
+    stream: StoredStream,
+    response: Response,
+    limitMs: number,
+  ): Promise<StreamReading | undefined> {
+    let reading: StreamReading | undefined;
     try {
-      await stream.log.begun;
-      return true;
+      reading = await this.streams.enter(stream, response, this.slots);
+      await this.streams.started(reading, limitMs);
+      return reading;
     } catch (error) {
-      leave();
-      if (error !== CLAIM_RELEASED || response.closed) throw error;
-      return false;
+      reading?.leave();
+      // The stream is gone since it was found.
+      const isGone = error === CLAIM_RELEASED || (error instanceof ServiceError && error.code === 'not_found');
+      if (!isGone) throw error;
+      clientGone(response).throwIfAborted();
+      return undefined;
     }
   }
 }
@@ -107,10 +125,10 @@ export class DurableClaimGuard implements CanActivate {
  * Refuses a request that asks for the rest of a stream which is not kept. A new answer would not fit to the text that the
  * client has.
  */
-function refuseContinuation({ headers }: Request, { stream, leave }: NewClaim): void {
+function refuseContinuation({ headers }: Request, { stream, reading }: NewClaim): void {
   if ((headers['last-event-id'] ?? '') === '') return;
   stream.abandon(CLAIM_RELEASED);
-  leave();
+  reading.leave();
   throw new ServiceError(
     'not_found',
     'The stream is not kept any longer. Send the request without Last-Event-ID to generate a new answer.',

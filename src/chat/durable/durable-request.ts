@@ -1,8 +1,8 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
-import type { StoredStream, OwnStream } from './store/stream-store.js';
+import type { StoredStream, StreamReading, OwnStream } from './store/stream-store.js';
 
-declare module '../../http/request/request-context.js' {
+declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {
     /** Set for a request with an `Idempotency-Key` to a route that is `@Durable()`. */
     durable?: DurableRequest;
@@ -11,10 +11,25 @@ declare module '../../http/request/request-context.js' {
 
 /** What the `Idempotency-Key` of a request leads to. */
 export type DurableRequest =
-  /** The request generates the stream. `isTaken`: the generation has begun, so the end of the response changes nothing. */
-  | { readonly kind: 'new'; readonly stream: OwnStream; isTaken: boolean }
-  /** The request repeats an earlier one. The stream has begun. */
-  | { readonly kind: 'repeated'; readonly stream: StoredStream };
+  /**
+   * The request generates the stream. `isTaken`: the generation has begun, so the end of the response changes nothing. `waitedMs`:
+   * how long the request has waited for another one with the same key.
+   */
+  | {
+      readonly kind: 'new';
+      readonly stream: OwnStream;
+      readonly reading: StreamReading;
+      readonly waitedMs: number;
+      isTaken: boolean;
+    }
+  | Repetition;
+
+/** The request repeats an earlier one. */
+export interface Repetition {
+  readonly kind: 'repeated';
+  readonly stream: StoredStream;
+  readonly reading: StreamReading;
+}
 
 export const DURABLE = Symbol('DURABLE');
 

@@ -1,18 +1,19 @@
 import { Controller, Delete, HttpCode, Param, Res, Sse, type MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
-import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal/principal.js';
-import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
+import { ApiBearerAuth, ApiTags } from '../../platform/http/open-api/api-decorators.js';
 import { ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';
 import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { ApiCancelStream, ApiReadStream } from './api-durable-streams.decorator.js';
 import { DurableStreams } from './durable-streams.js';
+import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
 /** Reads and cancels durable streams by their id. */
 @ApiTags('Chat')
 @ApiBearerAuth()
 @ShowsLimits()
+@PartOf('durable')
 @Controller('chat/streams')
 export class DurableStreamsController {
   constructor(
@@ -30,9 +31,10 @@ export class DurableStreamsController {
     const stream = await this.streams.find(id, principal);
     // The answer to HEAD has no body that could last.
     if (response.req.method === 'HEAD') return EMPTY;
-    response.req.context.durable = { kind: 'repeated', stream };
-    await this.streams.enter(stream, response, this.slots);
-    return this.streams.replay(stream, principal, response);
+    const reading = await this.streams.enter(stream, response, this.slots);
+    const repetition = { kind: 'repeated', stream, reading } as const;
+    response.req.context.durable = repetition;
+    return this.streams.read(repetition, principal, response);
   }
 
   @Delete(':id')

@@ -1,40 +1,62 @@
 import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { Observable } from 'rxjs';
-import { principalOf } from '../../auth/principal/current-principal.decorator.js';
-import { restrictionsOf, type Principal } from '../../auth/principal/principal.js';
-import { KeyedCount } from '../../common/counts/keyed-count.js';
-import { DrainState } from '../../common/drain-state.js';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { principalOf, restrictionsOf, type Principal } from '../../auth/principal/principal.js';
+import { KeyedCount } from '../../platform/common/counts/counters.js';
+import { DrainState } from '../../platform/common/drain-state.js';
+import { ServiceError, type ErrorCode } from '../../platform/common/service-error.js';
+import { withTimeout } from '../../platform/common/timers/timeouts.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import type { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import { ChatService } from '../chat.service.js';
 import type { ChatCaller } from '../chat-caller.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
 import { sendChunks } from '../stream/chunk-events.js';
+import { MAX_WAIT_MS } from '../stream/deferred-headers.js';
 import type { InterChunkClock } from '../stream/inter-chunk-latencies.js';
 import { OpenStreams, shuttingDown, type EndStream } from '../stream/open-streams.js';
 import { SseSink } from '../stream/sse-sink.js';
-import type { DurableRequest } from './durable-request.js';
-import { Generation, type PartWriter } from './generation.js';
-import { parseStreamId } from './identity/stream-identity.js';
-import { offsetOf, positionTag } from './identity/stream-position.js';
+import type { UsageRecord } from '../../usage/record/usage-record.js';
+import type { DurableRequest, Repetition } from './durable-request.js';
+import { Generation } from './generation.js';
+import { offsetOf, parseStreamId, positionTag } from './identity/stream-identity.js';
 import { LogReader } from './log/log-reader.js';
+import { CLAIM_RELEASED } from './log/stream-log.js';
 import { ReplayBudget } from './replay-budget.js';
-import { MAX_READERS, once, StreamStore, type StoredStream } from './store/stream-store.js';
+import {
+  MAX_READERS,
+  noSuchStream,
+  once,
+  StreamStore,
+  type StoredStream,
+  type StreamReading,
+} from './store/stream-store.js';
 
-export const STREAM_ID_HEADER = 'X-Stream-Id';
-export const REPLAYED_HEADER = 'Idempotency-Replayed';
+const STREAM_ID_HEADER = 'X-Stream-Id';
+const REPLAYED_HEADER = 'Idempotency-Replayed';
 
 /** The readers of one account may hold this share of MAX_STREAMS, so that slow readers leave slots for other accounts. */
 const READERS_SHARE = 0.25;
 
-interface ReadingOptions {
-  readonly clock?: InterChunkClock | undefined;
-  /** Called with the size of each text that the client gets. */
-  readonly onRead?: (bytes: number) => void;
+/** What a surface keeps next to the parts of an answer, as JSON. */
+export interface DurableFacts<Head = unknown> {
+  /** Kept before the first part, such as the id of the answer. */
+  readonly head: Head;
+  /** Returns what is kept after the last part of a complete answer, such as its token counts. */
+  readonly tail: (record: UsageRecord) => unknown;
 }
+
+/** The answer to a request, for the reader who has sent it. */
+interface DurableAnswer<Head = unknown> {
+  readonly parts: LogReader;
+  /** The facts before the first part, those of the request that has begun the answer. */
+  readonly head: Head;
+}
+
+const NO_FACTS: DurableFacts<undefined> = { head: undefined, tail: () => undefined };
+/** The codes of endings that say nothing about the answer. A request for a whole answer can be sent again after them. */
+const WITHOUT_ANSWER: readonly ErrorCode[] = ['interrupted', 'cancelled', 'shutting_down'];
 
 /** Generates durable streams, and answers the requests of their readers. */
 @Injectable()
@@ -53,12 +75,7 @@ export class DurableStreams {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /**
-   * Answers a request that has an `Idempotency-Key`. Resolves when the answer can begin.
-   *
-   * @param durable set by `DurableClaimGuard`.
-   * @throws {ServiceError} when the answer cannot begin.
-   */
+  /** Answers a request to `POST /chat/stream` that has an `Idempotency-Key`. Resolves when the answer can begin. */
   async respond(
     durable: DurableRequest,
     body: ChatRequest,
@@ -66,39 +83,62 @@ export class DurableStreams {
     response: Response,
     clock: InterChunkClock | undefined,
   ): Promise<Observable<MessageEvent>> {
-    switch (durable.kind) {
-      case 'repeated':
-        return this.replay(durable.stream, caller.principal, response);
-      case 'new': {
-        const { stream } = durable;
-        await this.generate(durable, caller, response, (detached) => this.chat.open(body, detached));
-        response.setHeader(STREAM_ID_HEADER, stream.id);
-        return this.events(stream, 0, caller.principal, response, { clock });
-      }
-    }
+    const from = durable.kind === 'repeated' ? this.offsetIn(durable.stream, response) : 0;
+    const open = (detached: ChatCaller): Promise<PartReader> => this.chat.open(body, detached);
+    const { parts } = await this.answer(durable, caller, response, open, NO_FACTS, from);
+    return this.events(parts, durable.stream, caller.principal, response, clock);
+  }
+
+  /** Answers a request for a stream by its id, from the position of `Last-Event-ID`. */
+  async read(durable: Repetition, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
+    const from = this.offsetIn(durable.stream, response);
+    const { parts } = await this.replay(durable, principal, response, from);
+    return this.events(parts, durable.stream, principal, response);
   }
 
   /**
-   * Generates a new stream. Resolves when the answer has begun. The rest of the answer follows by itself.
+   * Begins the answer to a request that has an `Idempotency-Key`, or finds it. Resolves when the answer can begin. The generation
+   * continues although its client has left.
    *
+   * @param durable set by `DurableClaimGuard`.
    * @param open starts the completion for a caller that stays when the client leaves.
-   * @param writer writes the answer to the log. By default, its text only.
-   * @throws {ServiceError} when the answer cannot begin.
+   * @param from the number of UTF-16 units of text that the client has.
+   * @throws {ServiceError} when the answer cannot begin, and `rate_limit_exceeded` when the account has read too much again.
    */
-  async generate(
-    durable: Extract<DurableRequest, { kind: 'new' }>,
+  async answer<Head>(
+    durable: DurableRequest,
     caller: ChatCaller,
     response: Response,
     open: (detached: ChatCaller) => Promise<PartReader>,
-    writer?: PartWriter,
-  ): Promise<void> {
+    facts: DurableFacts<Head>,
+    from = 0,
+  ): Promise<DurableAnswer<Head>> {
+    if (durable.kind === 'repeated') return this.replay(durable, caller.principal, response, from);
+    const { stream, reading, waitedMs } = durable;
     caller.signal.throwIfAborted();
     durable.isTaken = true;
     const lease = response.req.context.lease?.outlive();
-    const generation = new Generation(durable.stream, this.detachedMs(caller.principal), caller.requestId, writer);
-    await generation.begin((signal) => open({ ...caller, lease, signal, detached: true }));
+    const generation = new Generation(stream, this.detachedMs(caller.principal), caller.requestId, facts);
+    await generation.begin((signal, onComplete) =>
+      open({ ...caller, lease, signal, detached: true, onComplete, waitedMs }),
+    );
     // The prompt may have 4 MiB, and the response may last for hours.
     response.req.body = undefined;
+    return { parts: new LogReader(reading.source, stream.id), head: facts.head };
+  }
+
+  /**
+   * Returns the error for a client that wants an answer whole and gets none. A failure that says nothing about the answer is not
+   * kept: the same request can be sent again, and then generates a new answer.
+   */
+  async failureOfWhole(error: unknown, { stream }: DurableRequest): Promise<unknown> {
+    if (!(error instanceof ServiceError) || !WITHOUT_ANSWER.includes(error.code)) return error;
+    // If Redis is unavailable, the client gets the same answer again until it is back.
+    await stream.forget().catch(() => undefined);
+    return new ServiceError('unavailable', 'The answer was not completed. Send the request again.', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   }
 
   /** How long a stream may run without a reader. The playground returns to its streams for as long as they are kept. */
@@ -121,61 +161,61 @@ export class DurableStreams {
     return stream;
   }
 
-  /**
-   * Answers a reader of a stream that another request has begun, from the position of `Last-Event-ID`.
-   *
-   * @throws {ServiceError} `rate_limit_exceeded` when the account has read too much again, see {@link ReplayBudget}.
-   */
-  async replay(stream: StoredStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
-    const sent = String(response.req.headers['last-event-id'] ?? '');
-    const offset = sent === '' ? 0 : offsetOf(sent, positionTag(stream.id));
-    const onRead = await this.beginReplay(stream, principal, response);
-    response.setHeader(STREAM_ID_HEADER, stream.id);
-    return this.events(stream, offset, principal, response, { onRead });
+  /** Reads a stream that another request has begun. */
+  private async replay<Head>(
+    { stream, reading }: Repetition,
+    principal: Principal,
+    response: Response,
+    from: number,
+  ): Promise<DurableAnswer<Head>> {
+    // The stream can be given up only while it waits, and then it has no id that a client knows.
+    const head = (await this.started(reading).catch((error: unknown) => {
+      throw error === CLAIM_RELEASED ? noSuchStream() : error;
+    })) as Head;
+    // The process may have begun to stop while the request waited.
+    this.refuseWhileDraining();
+    const onRead = this.replayBudget.begin(principal.accountId, response);
+    this.replays += 1;
+    response.setHeader(REPLAYED_HEADER, 'true');
+    return { parts: new LogReader(reading.source, stream.id, from, onRead), head };
   }
 
   /**
-   * Begins to read a stream that another request has begun, when the stream has begun.
+   * Waits until a stream has begun. Resolves with the facts before its first part.
    *
-   * @returns a function to call with the size of each text that is read.
-   * @throws {ServiceError} `rate_limit_exceeded` when the account has read too much again, see {@link ReplayBudget}.
+   * @throws the failure of the stream, `CLAIM_RELEASED`, or {@link ServiceError} `unavailable` when the wait takes too long.
    */
-  async beginReplay(
-    stream: StoredStream,
-    { accountId }: Principal,
-    response: Response,
-  ): Promise<(bytes: number) => void> {
-    // The stream can be given up only while it waits, and then it has no id that a client knows.
-    await stream.log.begun.catch(() => {
-      throw noSuchStream();
+  started({ source }: StreamReading, limitMs = MAX_WAIT_MS): Promise<unknown> {
+    return withTimeout(source.started, limitMs, () => {
+      return new ServiceError('unavailable', 'The answer has not begun in time. Try again.', { retryAfterSeconds: 1 });
     });
-    // The process may have begun to stop while the request waited.
-    this.refuseWhileDraining();
-    const onRead = this.replayBudget.begin(accountId, response);
-    this.replays += 1;
-    response.setHeader(REPLAYED_HEADER, 'true');
-    return onRead;
+  }
+
+  /** @throws {ServiceError} `invalid_request` when `Last-Event-ID` is not a position of the stream. */
+  private offsetIn({ id }: StoredStream, { req }: Response): number {
+    const sent = String(req.headers['last-event-id'] ?? '');
+    return sent === '' ? 0 : offsetOf(sent, positionTag(id));
   }
 
   /**
    * Counts the request as a reader of the stream until its response is over.
    *
-   * @returns a function that ends this earlier.
+   * @returns the reading, which can end earlier.
    * @throws {ServiceError} when the stream or the process has too many readers.
    */
-  async enter(stream: StoredStream, response: Response, slots: StreamSlots): Promise<() => void> {
+  async enter(stream: StoredStream, response: Response, slots: StreamSlots): Promise<StreamReading> {
     const overload = slots.refusal();
     if (overload !== undefined) throw overload;
     const releaseSlot = this.takeSlot(response, slots);
     try {
-      const leaveStream = await stream.enter();
+      const { source, leave: leaveStream } = await stream.enter();
       const leave = once(() => {
         leaveStream();
         releaseSlot();
       });
       if (response.closed) leave();
       else response.once('close', leave);
-      return leave;
+      return { source, leave };
     } catch (error) {
       releaseSlot();
       throw error;
@@ -205,29 +245,45 @@ export class DurableStreams {
   }
 
   private events(
-    { id, log }: StoredStream,
-    offset: number,
+    parts: LogReader,
+    { id }: StoredStream,
     principal: Principal,
     response: Response,
-    { clock, onRead }: ReadingOptions,
+    clock?: InterChunkClock,
   ): Observable<MessageEvent> {
+    response.setHeader(STREAM_ID_HEADER, id);
     const { requestId } = response.req.context;
     return new Observable((subscriber) => {
       const sink = new SseSink(response, this.config.stalledReaderMs, subscriber, true);
-      const reader = new LogReader(log, positionTag(id), offset, onRead);
       const fail: EndStream = (reason) => {
-        reader.fail(reason);
+        parts.stop(reason);
       };
       // The client comes again, and another replica continues.
       const leave = this.addReader(principal, fail, () => {
         sink.end();
       });
-      const stop = sendChunks(reader, sink, requestId, clock);
+      const stop = sendChunks(parts, sink, requestId, clock);
       return () => {
         leave();
         stop();
       };
     });
+  }
+
+  /** Ends the reader of a surface when its client leaves, its key is revoked, or the process stops and another replica can answer. */
+  attach(parts: LogReader, { principal }: ChatCaller, response: Response): void {
+    const stop: EndStream = (reason) => {
+      parts.stop(reason);
+    };
+    const leave = this.addReader(principal, stop, () => {
+      stop(shuttingDown());
+    });
+    const end = (): void => {
+      leave();
+      void parts.return();
+    };
+    if (response.closed) end();
+    else response.once('close', end);
   }
 
   /**
@@ -237,9 +293,9 @@ export class DurableStreams {
    * @param move called when the process stops and another replica can serve the reader.
    * @returns a function to call when the reader has left.
    */
-  addReader(principal: Principal, fail: EndStream, move: () => void): () => void {
+  private addReader(principal: Principal, fail: EndStream, move: () => void): () => void {
     const leave = this.openStreams.addReader(principal, fail);
-    const stopListening = this.drainState.whenBegun(() => {
+    const stopListening = this.drainState.whenStarted(() => {
       if (this.store.isShared) move();
     });
     return () => {
@@ -255,8 +311,4 @@ function tooManyReadersOfAccount(limit: number): ServiceError {
     `An account can have ${limit} readers of durable streams at the same time.`,
     { retryAfterSeconds: 1 },
   );
-}
-
-function noSuchStream(): ServiceError {
-  return new ServiceError('not_found', 'There is no such stream, or it is not kept any longer.');
 }

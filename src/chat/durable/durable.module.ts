@@ -1,9 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { CONFIG, type Config } from '../../config/config.js';
-import type { RedisConnection } from '../../redis/redis-connection.js';
-import { RedisModule } from '../../redis/redis.module.js';
-import { REDIS } from '../../redis/redis.js';
-import { RepeatedRequests } from '../../throttling/repeated-requests.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import type { RedisConnection } from '../../platform/redis/redis-connection.js';
+import { RedisModule } from '../../platform/redis/redis.module.js';
+import { REDIS } from '../../platform/redis/redis.js';
+import { RepeatedRequests } from '../../throttling/request-limiter.js';
 import { KnownIdempotencyKeys } from './known-idempotency-keys.js';
 import { StreamMemory } from './log/stream-memory.js';
 import { MemoryStreamStore } from './store/memory-stream-store.js';

@@ -1,9 +1,11 @@
 import { Logger } from '@nestjs/common';
-import { ServiceError } from '../../common/service-error.js';
-import { toServiceError } from '../../http/errors/to-service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { toServiceError } from '../../platform/http/errors/to-service-error.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
-import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
+import type { UsageRecord } from '../../usage/record/usage-record.js';
+import type { ChatCaller } from '../chat-caller.js';
+import type { DurableFacts } from './durable-streams.js';
 import { CLAIM_RELEASED, type Ending } from './log/stream-log.js';
 import type { OwnStream } from './store/stream-store.js';
 
@@ -11,20 +13,8 @@ import type { OwnStream } from './store/stream-store.js';
 const COUNTS_PER_LIMIT = 8;
 const MAX_COUNT_INTERVAL_MS = 1_000;
 
-/** How a generation writes its answer to the log. Each method returns the text to append. */
-export interface PartWriter {
-  begin(): string;
-  part(part: CompletionPart): string;
-  /** Called when the answer is complete. */
-  end(): string;
-}
-
-/** Writes only the text of an answer. */
-const TEXT_ONLY: PartWriter = {
-  begin: () => '',
-  part: (part) => (part.type === 'text' ? part.text : ''),
-  end: () => '',
-};
+/** The reason why a completion stops whose claim was lost before the head. */
+const NOT_BEGUN = new ServiceError('interrupted', 'The claim on the stream was lost before the answer began.');
 
 const logger = new Logger('DurableStream');
 
@@ -38,14 +28,21 @@ export class Generation {
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
   private lastReaderAt = performance.now();
+  private record: UsageRecord | undefined;
+  private resolveKept!: (failure: ServiceError | undefined) => void;
+  private readonly kept = new Promise<ServiceError | undefined>((resolve) => {
+    this.resolveKept = resolve;
+  });
 
   /** @param detachedMs how long the stream may run without a reader. */
   constructor(
     private readonly stream: OwnStream,
     private readonly detachedMs: number,
     private readonly requestId: string,
-    private readonly writer = TEXT_ONLY,
+    private readonly facts: DurableFacts,
   ) {
+    // The events of a surface show the parts.
+    stream.log.joinsTexts = facts.head === undefined;
     stream.onStop = (reason) => {
       if (this.parts === undefined) this.left.abort(reason);
       else this.parts.stop(reason);
@@ -53,60 +50,66 @@ export class Generation {
   }
 
   /**
-   * Begins the answer. Resolves when the answer has begun. The rest of the answer follows by itself.
+   * Begins the answer. Resolves when the answer has begun, and the store has confirmed the claim. The rest of the answer follows by
+   * itself.
    *
-   * @param open starts the completion. The signal aborts when no client waits for the answer any longer.
-   * @throws what `open` throws. The key of the stream is then free again.
+   * @param open starts the completion. The signal aborts when no client waits for the answer any longer. See
+   * `ChatCaller.onComplete`.
+   * @throws what `open` throws, and {@link ServiceError} `unavailable` when the claim is lost. The key of the stream is then free
+   * again.
    */
-  async begin(open: (signal: AbortSignal) => Promise<PartReader>): Promise<void> {
+  async begin(open: (signal: AbortSignal, onComplete: ChatCaller['onComplete']) => Promise<PartReader>): Promise<void> {
     const { stream } = this;
     this.countReadersLater();
-    let parts: PartReader;
     try {
-      parts = await open(this.left.signal);
+      this.parts = await open(this.left.signal, (record) => {
+        this.record = record;
+        return this.kept;
+      });
+      await stream.begin(this.facts.head);
     } catch (error) {
       this.stopCounting();
       const { reason } = this.left.signal as { readonly reason: unknown };
-      const failure = reason instanceof ServiceError ? reason : error;
+      const failure = refusalOf(reason instanceof ServiceError ? reason : error);
+      this.parts?.stop(NOT_BEGUN);
+      this.resolveKept(NOT_BEGUN);
       stream.abandon(concernsOthers(failure) ? failure : CLAIM_RELEASED);
       throw failure;
     }
-    this.parts = parts;
-    stream.log.begin();
+    const { parts } = this;
     parts.onReadable = () => {
       this.pump(parts);
     };
-    this.pump(parts, this.writer.begin());
+    this.pump(parts);
   }
 
-  private pump(parts: PartReader, beginning = ''): void {
-    const { writer } = this;
+  private pump(parts: PartReader): void {
     const { log } = this.stream;
     try {
-      log.append(beginning);
-      for (let part = parts.read(); part !== undefined; part = parts.read()) {
-        log.append(writer.part(part));
-      }
+      for (let part = parts.read(); part !== undefined; part = parts.read()) log.append(part);
       if (!parts.isOver) return;
-      log.append(writer.end());
-      this.end({ kind: 'done' });
+      void this.end({ kind: 'done', facts: this.record && this.facts.tail(this.record) });
     } catch (error) {
       parts.onReadable = () => undefined;
       parts.stop(error as Error);
-      this.end(endingOf(error, this.requestId));
+      void this.end(endingOf(error, this.requestId));
     }
   }
 
-  private end(ending: Ending): void {
+  private async end(ending: Ending): Promise<void> {
+    if (this.isOver) return;
     this.stopCounting();
-    this.stream.log.end(ending);
     // The owner of the account has ended the credential, so nothing that it has asked for is kept.
     if (ending.kind === 'failed' && ending.code === 'key_revoked') this.stream.drop();
+    const kept = await this.stream.end(ending);
+    this.resolveKept(kept?.kind === 'failed' ? new ServiceError(kept.code, kept.message) : undefined);
   }
 
   private countReadersLater(): void {
     const everyMs = Math.min(MAX_COUNT_INTERVAL_MS, this.detachedMs / COUNTS_PER_LIMIT);
-    this.timer = setTimeout(() => void this.countReaders(), everyMs).unref();
+    this.timer = setTimeout(() => {
+      this.countReaders();
+    }, everyMs).unref();
   }
 
   private stopCounting(): void {
@@ -114,11 +117,9 @@ export class Generation {
     clearTimeout(this.timer);
   }
 
-  private async countReaders(): Promise<void> {
-    const count = await this.stream.readers();
-    if (this.isOver) return;
+  private countReaders(): void {
     const now = performance.now();
-    if (count > 0) this.lastReaderAt = now;
+    if (this.stream.readers > 0) this.lastReaderAt = now;
     if (now - this.lastReaderAt < this.detachedMs) {
       this.countReadersLater();
       return;
@@ -126,6 +127,12 @@ export class Generation {
     this.left.abort();
     this.parts?.stop(CLIENT_GONE);
   }
+}
+
+/** Another replica may have the claim on a stream that has lost it before the head. The client can repeat the request. */
+function refusalOf(failure: unknown): unknown {
+  const isLost = failure instanceof ServiceError && failure.code === 'interrupted';
+  return isLost ? new ServiceError('unavailable', failure.message, { cause: failure, retryAfterSeconds: 1 }) : failure;
 }
 
 /** Whether a failure before the first text is an answer to everyone who waits for the same stream. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { setHeaders } from '../../throttling/limit-response.js';
 
 const MINUTE_MS = 60_000;

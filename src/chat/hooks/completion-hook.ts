@@ -1,5 +1,6 @@
+import type { CompletionLease } from '../chat-caller.js';
 import type { Principal } from '../../auth/principal/principal.js';
-import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { ExtensionPoint } from '../../platform/common/extensions/extensions.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
@@ -17,6 +18,11 @@ export interface HookContext {
   readonly recordId: string;
   /** Aborts when the completion is over, for any reason. */
   readonly signal: AbortSignal;
+  /**
+   * The reservation of the request, so that the daily tokens also count the completions that a hook makes: pass the context to
+   * `ChatService` as the caller.
+   */
+  readonly lease?: CompletionLease | undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Extensions } from '../../common/extensions/extensions.js';
+import { Extensions } from '../../platform/common/extensions/extensions.js';
 import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import { ConversationValidation } from '../request/conversation/conversation-validation.js';
 import { isPlainRequest } from '../request/conversation/plain-request.js';

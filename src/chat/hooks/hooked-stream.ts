@@ -89,7 +89,7 @@ export class HookedStream extends PartStream {
     const isEmpty = part.type === 'text' && part.text === '';
     if (!isEmpty) this.waiting.push(part);
     if (!isEmpty && beginsAnswer(part)) this.begin();
-    if (this.hasBegun && !isEmpty) this.onReadable();
+    if (this.hasStarted && !isEmpty) this.onReadable();
     else this.pull();
   }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '../../http/open-api/api-decorators.js';
+import { ApiProperty, ApiPropertyOptional } from '../../platform/http/open-api/api-decorators.js';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -7,6 +7,7 @@ import {
   IsArray,
   IsIn,
   IsInt,
+  IsNotEmpty,
   IsNumber,
   IsObject,
   IsString,
@@ -18,7 +19,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import type { GenerationOptions } from '../../config/generation-options.js';
+import type { GenerationOptions } from '../../platform/config/capabilities.js';
 import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
 import { DEFAULT_TEMPERATURE } from './requested-contents.js';
 
@@ -26,9 +27,9 @@ const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 /** The id of a model, or an alias, which may have no slash. `ModelCatalog` refuses an unknown name without a slash. */
 const MODEL_NAME = /^[^/\s]+(?:\/\S+)?$/;
 const MAX_MODEL_ID_LENGTH = 256;
-const MAX_MESSAGES = 1000;
+export const MAX_MESSAGES = 1000;
 const MAX_TEMPERATURE = 2;
-const MAX_STOPS = 4;
+export const MAX_STOPS = 4;
 const MAX_STOP_LENGTH = 256;
 /** Providers take integers of 32 bits, or larger ones. */
 const MIN_SEED = -(2 ** 31);
@@ -55,7 +56,8 @@ export class ChatRequestMessage implements ChatMessage {
   readonly role!: Role;
 
   @ApiProperty({ minLength: 1, example: 'Hello!' })
-  @MinLength(1, { message: 'must not be empty' })
+  // MinLength counts the characters of the whole text.
+  @IsNotEmpty({ message: 'must not be empty' })
   @IsString({ message: 'must be a string' })
   readonly content!: string;
 }

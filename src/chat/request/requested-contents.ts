@@ -1,6 +1,6 @@
-import type { ModelConfig, TierConfig } from '../../config/config.js';
-import { GENERATION_OPTIONS, type GenerationOptions } from '../../config/generation-options.js';
-import { ServiceError } from '../../common/service-error.js';
+import type { ModelConfig, TierConfig } from '../../platform/config/config.js';
+import { GENERATION_OPTIONS, type GenerationOptions } from '../../platform/config/capabilities.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { CompletionRequest } from '../../upstreams/routing/routed-completion.js';
 
@@ -29,6 +29,15 @@ export function requestedOptions(request: GenerationOptions): GenerationOptions 
   const options: GenerationOptions = Object.fromEntries(given.map((option) => [option, request[option]]));
   if (options.temperature !== undefined || options.top_p !== undefined) return options;
   return { ...options, temperature: DEFAULT_TEMPERATURE };
+}
+
+/** The estimate of a prompt may be too low, and some providers refuse a limit that does not fit in the context with the prompt. */
+const PROMPT_MARGIN = 1.2;
+
+/** Returns the most tokens of an answer without a limit: what the model can generate, and what the prompt leaves of its context. */
+export function maxAnswerTokens({ contextLength, maxOutputTokens }: ModelConfig, estimatedPrompt: number): number {
+  const left = contextLength - Math.ceil(PROMPT_MARGIN * estimatedPrompt);
+  return Math.max(1, Math.min(maxOutputTokens ?? Infinity, left));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Chunk } from './chunk.dto.js';
 import type { InterChunkClock } from './inter-chunk-latencies.js';
-import { escapedLineEnds, hasLineEnds } from './line-ends.js';
+import { escapedLineEnds, hasLineEnds } from './stream-format.js';
 import { PartPump, type EventFormat, type EventSink, type ReadableParts } from './part-pump.js';
 
 const LAST_CHUNK: Chunk = { content: '', done: true };

@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '../../http/open-api/api-decorators.js';
-import type { ErrorCode } from '../../common/service-error.js';
+import { ApiProperty, ApiPropertyOptional } from '../../platform/http/open-api/api-decorators.js';
+import type { ErrorCode } from '../../platform/common/service-error.js';
 
 export class ChunkError {
   @ApiProperty({ type: String, example: 'upstream_error' })

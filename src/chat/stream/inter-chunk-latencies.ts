@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Histogram } from '../../common/counts/histogram.js';
+import { Histogram } from '../../platform/common/counts/counters.js';
 
 /** The bounds of the buckets, in milliseconds. */
 const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];

@@ -2,7 +2,7 @@ import { SSE_ABORT_CONTROLLER } from '@nestjs/common';
 import type { Response } from 'express';
 import { ServerResponse, type OutgoingHttpHeaders } from 'node:http';
 import { EVENT_STREAM_TYPE } from './stream-format.js';
-import { writeChunk } from './write-chunk.js';
+import { writeChunk } from './stream-sender.js';
 
 /** An `id:` line with a position of a durable stream. The ids of Nest are numbers. */
 const OWN_ID = /^id: [\w-]{8}-/;
@@ -15,7 +15,7 @@ interface OfSse {
   [SSE_ABORT_CONTROLLER]?: AbortController;
 }
 
-export interface SseCorrections {
+interface SseCorrections {
   /** Whether the `id:` lines of the service are sent. Without this, no event has an id. */
   readonly keepsIds: boolean;
   /** Called before Nest flushes the headers. */
@@ -50,7 +50,8 @@ function correctAbort({ [SSE_ABORT_CONTROLLER]: controller }: OfSse): void {
 
 function correctedWriteHead(response: Response): Response['writeHead'] {
   const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => Response;
-  const corrected: typeof writeHead = (status, headers) => {
+  // Without headers, Node itself sends the head: Nest ends the response of a client that has left before the first event.
+  const corrected = (status: number, headers: OutgoingHttpHeaders = {}): Response => {
     response.getHeaders = ServerResponse.prototype.getHeaders;
     // 1. Nest's media type names no encoding. Some HTTP clients, such as `requests` for Python, then read Latin-1.
     headers['Content-Type'] = EVENT_STREAM_TYPE;

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RevocationWatch } from '../../accounts/api-keys/revocation-watch.js';
-import { SessionWatch } from '../../accounts/sessions/session-watch.js';
+import { CredentialWatch } from '../../accounts/ended/credential-watch.js';
 import type { ExternalCredential, Principal } from '../../auth/principal/principal.js';
-import { DrainState } from '../../common/drain-state.js';
-import { Registry } from '../../common/registry.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { DrainState } from '../../platform/common/drain-state.js';
+import { Registry } from '../../platform/common/registry.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 
 /** When a client may try again, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
@@ -22,8 +21,7 @@ export class OpenStreams {
   private onIdle: (() => void) | undefined;
 
   constructor(
-    private readonly revocations: RevocationWatch,
-    private readonly sessions: SessionWatch,
+    private readonly credentials: CredentialWatch,
     private readonly drainState: DrainState,
     private readonly shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
@@ -73,17 +71,17 @@ export class OpenStreams {
   }
 
   /**
-   * Resolves when all streams have ended. After `graceMs` the remaining streams receive the reason and have `farewellMs` to
+   * Resolves when all streams have ended. After `graceMs` the remaining streams receive the reason and have `noticeMs` to
    * end. The second limit is necessary because a client that does not read cannot receive the reason.
    */
-  async drain(graceMs: number, farewellMs: number): Promise<void> {
+  async drain(graceMs: number, noticeMs: number): Promise<void> {
     if (await this.waitUntilIdle(graceMs)) return;
     const stop = (end: EndStream): void => {
       end(shuttingDown());
     };
     this.running.forEach(stop);
     this.readers.forEach(stop);
-    await this.waitUntilIdle(farewellMs);
+    await this.waitUntilIdle(noticeMs);
   }
 
   /**
@@ -91,16 +89,16 @@ export class OpenStreams {
    *
    * @returns a function that ends the watch.
    */
-  private watch({ credential }: Principal, end: EndStream): () => void {
+  private watch({ accountId, credential }: Principal, end: EndStream): () => void {
     switch (credential.kind) {
       case 'api_key':
-        return this.revocations.watch(credential.keyId, () => {
+        return this.credentials.watch({ ...credential, id: credential.keyId, accountId }, () => {
           end(
             new ServiceError('key_revoked', 'The API key was revoked, has expired, or belongs to a disabled account.'),
           );
         });
       case 'session':
-        return this.sessions.watch(credential.sessionId, () => {
+        return this.credentials.watch({ ...credential, id: credential.sessionId, accountId }, () => {
           end(new ServiceError('key_revoked', 'The session has ended.'));
         });
       case 'external':

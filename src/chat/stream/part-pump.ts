@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { ServiceError } from '../../common/service-error.js';
-import { IdleTimeout } from '../../common/timers/idle-timeout.js';
-import { toServiceError } from '../../http/errors/to-service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { IdleTimeout } from '../../platform/common/timers/timeouts.js';
+import { toServiceError } from '../../platform/http/errors/to-service-error.js';
 import { CLIENT_GONE, type PartReader } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { InterChunkClock } from './inter-chunk-latencies.js';
@@ -116,6 +116,10 @@ export class PartPump<Event> {
 
   private fail(thrown: unknown): void {
     this.isOver = true;
+    if (thrown instanceof EndUnknown) {
+      this.sink.abort();
+      return;
+    }
     try {
       this.send(this.format.error(this.failureOf(thrown)));
       this.sink.end();
@@ -148,5 +152,12 @@ export class PartPump<Event> {
       logger.error({ msg: message, requestId: this.requestId, code, reason }, stack);
     }
     return failure;
+  }
+}
+
+/** The end of an answer is unknown. A stream is cut off without a last event, so that its client comes again for the end. */
+export class EndUnknown extends ServiceError {
+  constructor() {
+    super('unavailable', 'The end of this answer is not known yet. Try again.', { retryAfterSeconds: 1 });
   }
 }

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { limitsItsReader } from '../../http/connections/reader-limit.js';
+import { limitsItsReader } from '../../platform/http/connections/reader-limit.js';
 
 /**
  * The backpressure of one response: reports when more may be written. A client that reads slowly slows its source down, so

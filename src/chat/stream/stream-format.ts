@@ -1,5 +1,5 @@
+import { stringifyWithSources } from '../../platform/common/json/json-source.js';
 import type { EventFormat } from './part-pump.js';
-import { escapedLineEnds, hasLineEnds } from './line-ends.js';
 
 /**
  * How a stream is written to its client. Each function returns the text to send, or `undefined` to send nothing. A format can
@@ -33,7 +33,25 @@ export const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
  * @since 1.0
  */
 export function sseEvent(data: object, name?: string): string {
-  const json = JSON.stringify(data);
+  const json = stringifyWithSources(data);
   const safe = hasLineEnds(json) ? escapedLineEnds(json) : json;
   return name === undefined ? `data: ${safe}\n\n` : `event: ${name}\ndata: ${safe}\n\n`;
+}
+
+/** Line ends of Unicode. JSON leaves them as they are, but simple readers divide the stream at them. */
+const LINE_ENDS = /[\u0085\u2028\u2029]/;
+const EACH_LINE_END = new RegExp(LINE_ENDS, 'g');
+
+/** Whether the text has a line end that is only in Unicode. */
+export function hasLineEnds(text: string): boolean {
+  return LINE_ENDS.test(text);
+}
+
+/** Escapes the line ends of Unicode in a JSON text. */
+export function escapedLineEnds(json: string): string {
+  return json.replace(EACH_LINE_END, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { CONFIG, type Config } from '../../config/config.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import { InterChunkLatencies } from './inter-chunk-latencies.js';
 import { PartPump, type EventSink, type ReadableParts } from './part-pump.js';
 import { ResponseBackpressure } from './response-backpressure.js';
 import type { StreamFormat } from './stream-format.js';
-import { writeChunk } from './write-chunk.js';
 import '../../usage/record/ledger-entry.js';
 
 /** The headers of Nest's `@Sse()`, so that all streams have the same ones. */
@@ -58,7 +57,7 @@ export class StreamSender {
       return;
     }
     const sink = new ResponseSink(response, this.config.stalledReaderMs);
-    const model = context.ledgerEntry?.begun.model;
+    const model = context.ledgerEntry?.started.model;
     const clock = model === undefined ? undefined : this.latencies.clock(model);
     const pump = new PartPump(parts, format, sink, context.requestId, clock);
     response.once('close', () => {
@@ -94,4 +93,16 @@ class ResponseSink extends ResponseBackpressure implements EventSink<string> {
     this.cork();
     this.response.end();
   }
+}
+
+/**
+ * Writes a text as one chunk of the body. This function creates the chunk as one string. Node would write four buffers, and
+ * each event would cost a sixth more. The headers must have been sent.
+ *
+ * @returns false when the body is not chunked (HTTP/1.0), or the connection is closed. Nothing is written then.
+ */
+export function writeChunk({ socket, chunkedEncoding }: Response, text: string): boolean {
+  if (socket === null || !chunkedEncoding) return false;
+  socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+  return true;
 }

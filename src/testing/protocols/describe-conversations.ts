@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
-import type { Capability } from '../../config/capability.js';
+import type { Capability } from '../../platform/config/capabilities.js';
 import type { ProtocolSubject } from './protocol-contract.js';
 import { TEST_CALL } from './samples.js';
 

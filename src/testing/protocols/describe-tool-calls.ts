@@ -45,13 +45,13 @@ function callsOf({ toolCalls = [] }: ExpectedAnswer) {
 }
 
 function checkCalls(parts: readonly StreamPart[]): void {
-  const begun = new Set<string>();
+  const started = new Set<string>();
   const open = new Set<string>();
   for (const part of parts) {
     if (part.type === 'tool_call_start') {
       expect([part.id, part.name], 'an id and a name').not.toContain('');
-      expect(begun, 'the ids').not.toContain(part.id);
-      begun.add(part.id);
+      expect(started, 'the ids').not.toContain(part.id);
+      started.add(part.id);
       open.add(part.id);
     } else if (part.type === 'tool_call_delta' || part.type === 'tool_call_end') {
       expect(open, 'the open calls').toContain(part.id);

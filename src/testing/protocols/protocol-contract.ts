@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../common/service-error.js';
-import type { UpstreamConfig } from '../../config/config.js';
+import type { ErrorCode } from '../../platform/common/service-error.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { CallContext } from '../../upstreams/contract/call-context.js';
 import type { ProviderEvent } from '../../upstreams/contract/framing.js';
 import type { HttpProtocol } from '../../upstreams/contract/protocol.js';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { CallTrace } from '../../upstreams/completion/call-trace.js';
 import { PartCollector } from '../../upstreams/completion/part-collector.js';
 import { sse } from '../../upstreams/transport/sse-decoder.js';

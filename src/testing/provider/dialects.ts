@@ -1,5 +1,5 @@
 /** One tool call of a provider. */
-export interface ScriptedToolCall {
+interface ScriptedToolCall {
   /** The position of the call in the answer, from 0. */
   readonly index: number;
   readonly id: string;
@@ -82,6 +82,48 @@ export const anthropic: Dialect = {
   finish: (reason) => typed({ type: 'message_delta', ...{ delta: { stop_reason: reason } } }),
   failure: (type, message) => typed({ type: 'error', ...{ error: { type, message } } }),
   endMarker: typed({ type: 'message_stop' }),
+};
+
+/** The item of the output with the text. The reasoning is the item before it, and the calls are the items after it. */
+const TEXT_ITEM = { item_id: 'msg_1', output_index: 1, content_index: 0 };
+const response = (status: string, members: object = {}) => ({
+  response: { id: 'resp_1', object: 'response', status, output: [], ...members },
+});
+
+/**
+ * The events of the Responses API of OpenAI.
+ *
+ * @since 1.0
+ */
+export const openAiResponses: Dialect = {
+  protocol: 'openai-responses',
+  text: (delta) => typed({ type: 'response.output_text.delta', ...TEXT_ITEM, ...{ delta } }),
+  reasoning: (delta) =>
+    typed({
+      type: 'response.reasoning_summary_text.delta',
+      ...{ item_id: 'rs_1', output_index: 0, summary_index: 0, delta },
+    }),
+  toolCall: ({ index, id, name, json }) => {
+    const at = { output_index: index + 2 };
+    const item = { id: `fc_${index}`, type: 'function_call', call_id: id, name };
+    const ofItem = { ...at, item_id: item.id };
+    return [
+      { type: 'response.output_item.added', ...at, item: { ...item, arguments: '', status: 'in_progress' } },
+      ...piecesOf(json).map((piece) => ({ type: 'response.function_call_arguments.delta', ...ofItem, delta: piece })),
+      { type: 'response.function_call_arguments.done', ...ofItem, arguments: json },
+      { type: 'response.output_item.done', ...at, item: { ...item, arguments: json, status: 'completed' } },
+    ]
+      .map(typed)
+      .join('');
+  },
+  finish: (reason) => {
+    const details = { length: 'max_output_tokens', content_filter: 'content_filter' }[reason];
+    if (details === undefined) return typed({ type: 'response.completed', ...response('completed') });
+    const incomplete = response('incomplete', { incomplete_details: { reason: details } });
+    return typed({ type: 'response.incomplete', ...incomplete });
+  },
+  failure: (code, message) => typed({ type: 'response.failed', ...response('failed', { error: { code, message } }) }),
+  endMarker: '',
 };
 
 const data = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;

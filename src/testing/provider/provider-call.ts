@@ -54,6 +54,12 @@ export class ProviderCall {
     return this;
   }
 
+  /** Sends the interim response `100 Continue`. {@link head} must come later. */
+  continue(): this {
+    this.response.writeContinue();
+    return this;
+  }
+
   /** Sends bytes as they are. {@link head} must come first. */
   write(bytes: string | Uint8Array): this {
     this.bytesWritten += Buffer.byteLength(bytes);

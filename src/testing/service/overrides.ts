@@ -1,6 +1,6 @@
 import type { Provider, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { CreateApplication } from '../../bootstrap/service.js';
+import type { CreateApplication } from '../../platform/start/service.js';
 
 /**
  * Returns what creates the application with these providers in place of the providers of the same tokens.

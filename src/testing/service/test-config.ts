@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../../config/config.js';
-import { loadConfig } from '../../config/load-config.js';
+import type { Config } from '../../platform/config/config.js';
+import { loadConfig } from '../../platform/config/load-config.js';
 import type { ScriptedProvider } from '../provider/scripted-provider.js';
 
 /**

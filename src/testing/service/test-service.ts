@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { AppModule } from '../../app.module.js';
-import { createService, createServiceBy } from '../../bootstrap/service.js';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { EventLoop } from '../../common/event-loop/event-loop.js';
-import type { Plugin } from '../../plugins/plugin-set.js';
+import { createService, createServiceBy } from '../../platform/start/service.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
+import type { Plugin } from '../../plugin-api/plugin-set.js';
 import { creatorWith } from './overrides.js';
 import { testConfig } from './test-config.js';
 

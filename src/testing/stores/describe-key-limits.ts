@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Limit, LimitStore, TokenDemand } from '../../throttling/limit-store.js';
-import { limitsOf } from '../../throttling/tier-limits.js';
+import { limitsOf } from '../../throttling/account-limits.js';
 import { admittedOf, exactly, leaseOf, NO_TOKENS, type LimitStores } from './limit-stores.js';
 
 const requests = (max: number, key: string): Limit => ({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Lease, LimitStore } from '../../throttling/limit-store.js';
-import { limitsOf } from '../../throttling/tier-limits.js';
+import { limitsOf } from '../../throttling/account-limits.js';
 import { admit, type LimitStores } from './limit-stores.js';
 
 /** Describes that the limits hold after arbitrary sequences of requests. */

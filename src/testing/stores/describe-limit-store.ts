@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { TierLimits } from '../../config/limits/limit-table.js';
+import type { TierLimits } from '../../platform/config/limits/limit-table.js';
 import type { Admission, TokenDemand } from '../../throttling/limit-store.js';
-import { limitsOf } from '../../throttling/tier-limits.js';
+import { limitsOf } from '../../throttling/account-limits.js';
 import { describeKeyLimits } from './describe-key-limits.js';
 import { describeLimitSequences } from './describe-limit-sequences.js';
 import { describeTokenLimits } from './describe-token-limits.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Refusal } from '../../throttling/limit-store.js';
-import { limitsOf } from '../../throttling/tier-limits.js';
+import { limitsOf } from '../../throttling/account-limits.js';
 import { admit, admittedOf, burst, exactly, leaseOf, NO_TOKENS, type LimitStores } from './limit-stores.js';
 
 /** Describes how a store reserves and counts tokens. */
@@ -80,7 +80,8 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     const stores = await openAll({
       async since(_, from) {
         queriedFrom.push(from);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        // Long enough for all replies to "not looked up", also on a busy machine.
+        await new Promise((resolve) => setTimeout(resolve, 300));
         return 900;
       },
     });

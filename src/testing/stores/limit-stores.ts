@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
-import type { TierLimits } from '../../config/limits/limit-table.js';
+import type { TierLimits } from '../../platform/config/limits/limit-table.js';
 import type { Admission, Lease, LimitStore, TokenDemand } from '../../throttling/limit-store.js';
-import { limitsOf } from '../../throttling/tier-limits.js';
-import { NoTokensUsed, type TokensUsed } from '../../throttling/tokens/tokens-used.js';
+import { limitsOf } from '../../throttling/account-limits.js';
+import type { TokensUsed } from '../../throttling/tokens/tokens-used.js';
 
 /**
  * A store as one process has it.
@@ -40,7 +40,7 @@ export const exactly = (tokens: number): TokenDemand => ({ atLeast: tokens, atMo
 /** The stores of the tests of one suite. They are closed after each test. */
 export function limitStores({ open, replicas = 1 }: LimitStoreContract) {
   const opened: OpenedLimitStore[] = [];
-  const openOne = async (tokensUsed: TokensUsed = new NoTokensUsed()): Promise<LimitStore> => {
+  const openOne = async (tokensUsed: TokensUsed = { since: () => Promise.resolve(0) }): Promise<LimitStore> => {
     const one = await open(tokensUsed);
     opened.push(one);
     return one.store;

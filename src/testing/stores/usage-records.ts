@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BegunStream, UsageRecord } from '../../usage/record/usage-record.js';
+import type { StartedStream, UsageRecord } from '../../usage/record/usage-record.js';
 
 /** Midnight in UTC on the day of the records, in milliseconds since 1970. */
 export const RECORDS_DAY = Date.parse('2026-11-21T00:00:00Z');
@@ -15,10 +15,8 @@ export const TEST_ATTEMPT = {
 
 /**
  * Returns a stream of the account `ada` that has begun, with a new id.
- *
- * @since 1.0
  */
-export function testBegunStream(members: Partial<BegunStream> = {}): BegunStream {
+export function testStartedStream(members: Partial<StartedStream> = {}): StartedStream {
   return {
     id: randomUUID(),
     requestId: 'request',
@@ -34,12 +32,10 @@ export function testBegunStream(members: Partial<BegunStream> = {}): BegunStream
 
 /**
  * Returns the record of a stream that was answered, with a new id.
- *
- * @since 1.0
  */
 export function testUsageRecord(members: Partial<UsageRecord> = {}): UsageRecord {
   return {
-    ...testBegunStream(),
+    ...testStartedStream(),
     upstream: 'acme',
     attempts: [TEST_ATTEMPT],
     firstTextAt: RECORDS_DAY + 1100.25,
@@ -64,7 +60,7 @@ export function testUsageRecord(members: Partial<UsageRecord> = {}): UsageRecord
 }
 
 /** Returns the record of the same stream, as a replica writes it for a replica that died. */
-export function interruptedRecord(stream: BegunStream): UsageRecord {
+export function interruptedRecord(stream: StartedStream): UsageRecord {
   return {
     ...stream,
     upstream: undefined,

@@ -15,7 +15,7 @@ const BUDGET = Symbol('BUDGET');
 
 /** Counts the requests to a route against its budget. A request without an account, on a public route, is not counted. */
 @Injectable()
-export class RequestBudgetGuard implements CanActivate {
+class RequestBudgetGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly budgets: RequestBudgets,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { setBudgetHeaders } from '../limit-response.js';
 import { LimitStore, type Limit } from '../limit-store.js';
 
@@ -66,6 +66,9 @@ export class RequestBudgets {
     if (admission.admitted) return;
     context.refusedBy = budget;
     const message = `${MAY[of]} at most ${requestsPerMinute} ${requests} per minute.`;
-    throw new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds: admission.retryAfterSeconds });
+    throw new ServiceError('rate_limit_exceeded', message, {
+      retryAfterSeconds: admission.retryAfterSeconds,
+      retryAfterMs: admission.retryAfterMs,
+    });
   }
 }

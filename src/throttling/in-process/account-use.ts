@@ -1,4 +1,4 @@
-import { periodOf } from '../../config/limits/budget.js';
+import { periodOf } from '../../platform/config/limits/budget.js';
 import type { Limit, LimitState, LimitStates } from '../limit-store.js';
 
 const MINUTE_MS = 60_000;
@@ -98,11 +98,12 @@ export function statesOf(balances: readonly Balance[], now: number): LimitStates
     states[limit.name] =
       limit.window === 'none'
         ? { limit: limit.max, remaining }
-        : { limit: limit.max, remaining, resetSeconds: wholeSeconds(endsAt - now) };
+        : { limit: limit.max, remaining, ...resetAfter(endsAt - now) };
   }
   return states;
 }
 
-export function wholeSeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
+/** Returns the time to the end of a window, which is never zero. */
+export function resetAfter(ms: number): Required<Pick<LimitState, 'resetSeconds' | 'resetMs'>> {
+  return { resetSeconds: Math.max(1, Math.ceil(ms / 1000)), resetMs: Math.max(1, Math.ceil(ms)) };
 }

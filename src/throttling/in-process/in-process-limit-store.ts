@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.js';
+import type { Clock } from '../../platform/common/clock.js';
 import {
   bucketOf,
   costOf,
@@ -13,12 +13,12 @@ import {
   type LimitStates,
   type Refusal,
   type TokenDemand,
+  joinedLease,
+  reservedBy,
+  type LeasePart,
 } from '../limit-store.js';
-import { joinedLease, reservedBy, type LeasePart } from '../joined-lease.js';
-import { seededLimits, windowOf, type SeededLimit } from '../tokens/seeded-limit.js';
+import { seededLimits, windowOf, type SeededLimit, type TokensUsed, wholeTokens } from '../tokens/tokens-used.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
-import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
-import { wholeTokens } from '../tokens/whole-tokens.js';
 import { AccountUse, statesOf, type Balance } from './account-use.js';
 
 /** Above this number, accounts without streams are removed even if they have used tokens today. */
@@ -27,7 +27,7 @@ const MAX_ACCOUNTS = 100_000;
 const CHECKED_AT_ONCE = 4;
 const ANY_TOKENS: TokenDemand = { atLeast: 1, atMost: 1 };
 
-export interface InProcessLimitStoreOptions {
+interface InProcessLimitStoreOptions {
   readonly tokensUsed?: TokensUsed;
   readonly now?: Clock;
   /** How many processes share each limit. By default, only this process uses the limits. */
@@ -43,7 +43,7 @@ export class InProcessLimitStore extends LimitStore {
   private readonly replicas: () => number;
 
   constructor({
-    tokensUsed = new NoTokensUsed(),
+    tokensUsed = { since: () => Promise.resolve(0) },
     now = Date.now,
     replicas = () => 1,
   }: InProcessLimitStoreOptions = {}) {

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { EventLoop } from '../../common/event-loop/event-loop.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad, type ShedReason } from '../../common/shed-load.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad, type ShedReason } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 
 /** When a client may try again, in seconds. By then another replica or a slot may be free. */
 const RETRY_AFTER_SECONDS = 5;

@@ -8,4 +8,4 @@ export function accountKeys(accountId: string, key?: string): UseKeys {
 }
 
 /** The Redis keys of an account, or of one of the keys of its limits. */
-export type UseKeys = [use: string, streams: string, reservations: string];
+type UseKeys = [use: string, streams: string, reservations: string];

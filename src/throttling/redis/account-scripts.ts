@@ -1,20 +1,23 @@
-import { RedisScript } from '../../redis/redis-script.js';
+import { RedisScript } from '../../platform/redis/redis-script.js';
 
 /** How long a lease lasts without a renewal. The slots of a killed replica become free after this time. */
 export const LEASE_MS = 25_000;
+/** How long Redis knows that the used tokens of a lease are counted, so that a repetition of {@link SETTLE} does not count them. */
+const SETTLED_MS = 300_000;
 
 /**
  * The common beginning of all scripts. Each account has three keys, and so has each {@link Limit.key} with limits of its own:
  * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `s` the end of the
  *   day or the month whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
  * - KEYS[2], the streams: a sorted set of lease ids by expiry;
- * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry.
+ * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry, and of `<id of the lease>:settled:0` for leases
+ *   whose used tokens are counted.
  *
  * Times are by the clock of Redis, in milliseconds. A script removes the expired entries of its account. Whole keys expire
  * by themselves.
  */
 const PRELUDE = `
-local LEASE, MINUTE, DAY = ${LEASE_MS}, 60000, 86400000
+local LEASE, SETTLED, MINUTE, DAY = ${LEASE_MS}, ${SETTLED_MS}, 60000, 86400000
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local dayEnd = now - now % DAY + DAY
@@ -54,10 +57,10 @@ local function current(window, used, windowEnd)
   return 0, window == 'day' and dayEnd or now + MINUTE
 end
 
--- Keeps the counters for some time after a moment, and never shorter than before.
-local function keepUntil(use, moment)
+-- Keeps a key for some time after a moment, and never shorter than before.
+local function keepUntil(key, moment)
   local wanted = moment - now + 2 * LEASE
-  if redis.call('PTTL', use) < wanted then redis.call('PEXPIRE', use, wanted) end
+  if redis.call('PTTL', key) < wanted then redis.call('PEXPIRE', key, wanted) end
 end
 local function expireAfterDay(use) keepUntil(use, dayEnd) end
 `;
@@ -174,7 +177,7 @@ for _, subject in ipairs(subjects) do
   end
   if admits and subject.tokens then
     redis.call('ZADD', KEYS[subject.at + 3], expiry, id .. ':' .. int(granted))
-    redis.call('PEXPIRE', KEYS[subject.at + 3], 2 * LEASE)
+    keepUntil(KEYS[subject.at + 3], now)
     subject.tokens = subject.tokens + granted
   end
   if subject.tokens then write(subject, 'v', subject.tokens) end
@@ -210,24 +213,23 @@ end
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('PEXPIRE', KEYS[2], 2 * LEASE) end
 if sum then
   redis.call('HSET', KEYS[1], 'v', int(sum))
-  redis.call('PEXPIRE', KEYS[3], 2 * LEASE)
+  keepUntil(KEYS[3], now)
   expireAfterDay(KEYS[1])
 end
 `);
 
 /**
- * Replaces a reservation by the tokens used.
+ * Replaces a reservation by the tokens used. A repetition changes nothing.
  *
- * ARGV: id of the lease, tokens it reserved, tokens used, 1 if this may be a repetition, and for each limit of tokens its name
- * and window. A repetition counts only if the reservation still exists.
+ * ARGV: id of the lease, tokens it reserved, tokens used, and for each limit of tokens its name and window.
  */
 export const SETTLE = new RedisScript(`${PRELUDE}
 local sum = reservedSum()
-local held = redis.call('ZREM', KEYS[3], ARGV[1] .. ':' .. ARGV[2])
-if held == 1 then sum = sum - tonumber(ARGV[2]) end
+if redis.call('ZREM', KEYS[3], ARGV[1] .. ':' .. ARGV[2]) == 1 then sum = sum - tonumber(ARGV[2]) end
 redis.call('HSET', KEYS[1], 'v', int(sum))
-if held == 1 or ARGV[4] == '0' then
-  for i = 5, #ARGV, 2 do
+if redis.call('ZADD', KEYS[3], 'NX', int(now + SETTLED), ARGV[1] .. ':settled:0') == 1 then
+  keepUntil(KEYS[3], now + SETTLED)
+  for i = 4, #ARGV, 2 do
     local name = ARGV[i]
     local stored = redis.call('HMGET', KEYS[1], name, name .. '@')
     local used, windowEnd = current(ARGV[i + 1], stored[1], stored[2])

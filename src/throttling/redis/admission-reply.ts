@@ -1,4 +1,4 @@
-import { wholeSeconds } from '../in-process/account-use.js';
+import { resetAfter } from '../in-process/account-use.js';
 import type { Limit, LimitState, LimitStates } from '../limit-store.js';
 import { ADMITTED, UNSEEDED } from './account-scripts.js';
 
@@ -27,8 +27,7 @@ export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionRe
   for (const { name, window, max } of limits) {
     const remaining = Math.max(0, numbers[next] ?? 0);
     const end = numbers[next + 1] ?? 0;
-    states[name] =
-      window === 'none' ? { limit: max, remaining } : { limit: max, remaining, resetSeconds: wholeSeconds(end - now) };
+    states[name] = window === 'none' ? { limit: max, remaining } : { limit: max, remaining, ...resetAfter(end - now) };
     next += 2;
   }
   return {

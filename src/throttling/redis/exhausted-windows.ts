@@ -1,4 +1,4 @@
-import { wholeSeconds } from '../in-process/account-use.js';
+import { resetAfter } from '../in-process/account-use.js';
 import { bucketOf, subjectsOf, type Limit, type LimitStates } from '../limit-store.js';
 
 const MAX_ACCOUNTS = 10_000;
@@ -60,7 +60,7 @@ export class ExhaustedWindows {
       this.windows.delete(bucket);
       return undefined;
     }
-    const resetSeconds = wholeSeconds(leftMs + SLACK_MS);
-    return { name: limit.name, states: { ...states, [limit.name]: { ...state, resetSeconds } } };
+    const reset = resetAfter(leftMs + SLACK_MS);
+    return { name: limit.name, states: { ...states, [limit.name]: { ...state, ...reset } } };
   }
 }

@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { inChunks } from '../../common/in-chunks.js';
-import type { RedisConnection } from '../../redis/redis-connection.js';
+import { inChunks } from '../../platform/common/in-chunks.js';
+import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import { accountKeys } from './account-keys.js';
 import { RENEW } from './account-scripts.js';
 

@@ -1,7 +1,7 @@
-import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { RedisUnavailable, RedisTimeout } from '../../redis/redis-errors.js';
-import type { RedisConnection } from '../../redis/redis-connection.js';
+import { RedisUnavailable, RedisTimeout } from '../../platform/redis/redis-errors.js';
+import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
 import type { LimitFallback } from '../limit-fallback.js';
 import {
@@ -16,18 +16,17 @@ import {
   type Limit,
   type LimitStates,
   type Refusal,
+  joinedLease,
+  reservedBy,
+  type LeasePart,
 } from '../limit-store.js';
-import { joinedLease, reservedBy, type LeasePart } from '../joined-lease.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
-import type { TokensUsed } from '../tokens/tokens-used.js';
-import { seededLimits, windowOf } from '../tokens/seeded-limit.js';
-import { wholeTokens } from '../tokens/whole-tokens.js';
+import { type TokensUsed, wholeTokens, seededLimits, windowOf } from '../tokens/tokens-used.js';
 import { accountKeys } from './account-keys.js';
-import { ADMIT, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
+import { ADMIT, SETTLE, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
-import { Outbox } from './outbox.js';
-import { ReplicaCount } from './replica-count.js';
+import { PendingCommands } from './pending-commands.js';
 import { ExhaustedWindows } from './exhausted-windows.js';
 
 const NOT_LOOKED_UP = '?';
@@ -46,12 +45,11 @@ const NO_SEED: Seed = [NOT_LOOKED_UP, '0'];
  * While Redis is unavailable, each replica admits its share of the limits and counts in the process. When Redis is back, the
  * replica adds its running requests to Redis.
  */
-export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class RedisLimitStore extends LimitStore implements OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
   private lastId = 0;
   private readonly renewal: LeaseRenewal;
-  private readonly outbox: Outbox;
-  private readonly replicas: ReplicaCount;
+  private readonly pending: PendingCommands;
   private readonly lookup: TokensUsedLookup;
   private readonly exhausted = new ExhaustedWindows();
   /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
@@ -63,10 +61,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     private readonly fallback: LimitFallback,
   ) {
     super();
-    redis.whenBack(() => void this.loadScripts());
     this.renewal = new LeaseRenewal(redis);
-    this.outbox = new Outbox(redis);
-    this.replicas = new ReplicaCount(redis, fallback);
+    this.pending = new PendingCommands(redis);
     this.lookup = new TokensUsedLookup(tokensUsed);
     this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
     redis.whenUnavailable(() => {
@@ -109,24 +105,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     return exhausted && refusal(exhausted.name, exhausted.states);
   }
 
-  /** Runs in this hook, because the connection to Redis may be closed before {@link onApplicationShutdown} is called. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.replicas.leave();
-  }
-
   onApplicationShutdown(): void {
     this.renewal.onApplicationShutdown();
-  }
-
-  /**
-   * Loads the scripts before any other command is sent. Without this, a settlement could need two round trips, and later
-   * commands could overtake it.
-   */
-  private async loadScripts(): Promise<void> {
-    const all = [ADMIT, SETTLE, RENEW, WITHDRAW];
-    await this.redis
-      .runOnEach((client) => Promise.all(all.map((script) => script.load(client))))
-      .catch(() => undefined);
   }
 
   /** @param wasSent whether Redis may have admitted the request too, but the reply did not arrive. */
@@ -145,7 +125,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   private withdraw({ accountId, limits }: AdmissionRequest, id: string): void {
     for (const apiKey of subjectsOf(limits)) {
       const keys = accountKeys(accountId, apiKey);
-      this.outbox.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
+      this.pending.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
     }
   }
 
@@ -212,7 +192,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         if (!renewed.holdsSlot) return;
         renewed.holdsSlot = false;
         this.renewal.removeIfEmpty(renewed);
-        this.outbox.send(use, (client) => client.zRem(streams, id));
+        this.pending.send(use, (client) => client.zrem(streams, id));
       },
       settle: (tokensUsed) => {
         const { reserved: held } = renewed;
@@ -221,9 +201,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         this.renewal.removeIfEmpty(renewed);
         const used = wholeTokens(tokensUsed) ?? held;
         const windows = limits.flatMap(({ name, unit, window }) => (unit === 'tokens' ? [name, window] : []));
-        this.outbox.send(use, (client, again) =>
-          SETTLE.run(client, keys, [id, String(held), String(used), again ? '1' : '0', ...windows]),
-        );
+        this.pending.send(use, (client) => SETTLE.run(client, keys, [id, String(held), String(used), ...windows]));
       },
     };
   }

@@ -1,6 +1,5 @@
 import type { Limit } from '../limit-store.js';
-import type { TokensUsed } from './tokens-used.js';
-import { wholeTokens } from './whole-tokens.js';
+import { type TokensUsed, wholeTokens } from './tokens-used.js';
 
 const TIMEOUT_MS = 1000;
 /** After a failed lookup, no request waits for a lookup during this time. */

@@ -1,5 +1,5 @@
 import { fetch } from 'undici';
-import type { UpstreamConfig } from '../../config/config.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { CallContext, CleanUp } from '../contract/call-context.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';

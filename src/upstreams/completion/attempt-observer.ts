@@ -1,5 +1,5 @@
-import type { ServiceError } from '../../common/service-error.js';
-import type { RouteConfig } from '../../config/config.js';
+import type { ServiceError } from '../../platform/common/service-error.js';
+import type { RouteConfig } from '../../platform/config/config.js';
 import type { ChatCall } from '../contract/chat-call.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 

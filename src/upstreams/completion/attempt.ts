@@ -1,13 +1,14 @@
-import { ServiceError } from '../../common/service-error.js';
-import { IdleTimeout } from '../../common/timers/idle-timeout.js';
-import type { UpstreamTimeouts } from '../../config/config.js';
-import { ProviderFailure, providerFailure } from '../contract/provider-failure.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { IdleTimeout } from '../../platform/common/timers/timeouts.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
+import { causeOf, ProviderFailure, providerFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 import type { PartCollector } from './part-collector.js';
 import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
+import { toldFailure, type MessageSource } from './provider-message.js';
 
 const COMPLETE: AttemptEnd = { type: 'complete' };
 const STOPPED: AttemptEnd = { type: 'stopped' };
@@ -31,18 +32,20 @@ export class Attempt {
   /**
    * @param open opens the source, which adds the parts to the collector.
    * @param onChange called when {@link read} may return more, or throw.
+   * @param mayBeEmpty whether an answer without any content is an answer, because a stop text can end it at once.
    */
   constructor(
     open: () => PartSource,
     private readonly collector: PartCollector,
-    private readonly timeouts: UpstreamTimeouts,
+    private readonly upstream: Pick<UpstreamConfig, 'timeouts'> & MessageSource,
     private readonly completion: CallTrace,
     private readonly trace: AttemptTrace,
     private readonly observers: readonly AttemptObserver[],
     onChange: () => void,
+    private readonly mayBeEmpty = false,
   ) {
     this.idleTimeout = new IdleTimeout(
-      timeouts.firstTokenMs,
+      upstream.timeouts.firstTokenMs,
       () => this.isAwaited,
       () => {
         this.source?.close(new ProviderFailure('upstream_timeout', 'The provider did not answer in time.'));
@@ -122,13 +125,13 @@ export class Attempt {
     try {
       if (!source.read()) return false;
     } catch (error) {
-      // A failure after the answer is complete does not change the answer.
-      if (!collector.complete) throw error;
+      // A failure after the answer is complete does not change the answer, unless each event says that the answer is complete.
+      if (!collector.complete || collector.goesOn) throw error;
       collector.over = true;
     }
     this.trace.accepted = source.isAccepted;
-    if (collector.complete || source.isRefused) this.awaitEnd();
-    else if (collector.signOfLife) this.idleTimeout.restart(this.timeouts.idleMs);
+    if ((collector.complete && !collector.goesOn) || source.isRefused) this.awaitEnd();
+    else if (collector.signOfLife) this.idleTimeout.restart(this.upstream.timeouts.idleMs);
     collector.signOfLife = false;
     return true;
   }
@@ -148,20 +151,25 @@ export class Attempt {
 
   private complete(): void {
     if (this.isFiltered) throw this.filtered();
+    if (this.collector.isEmpty && !this.mayBeEmpty) throw providerFailure('upstream_error', 'The answer is empty.');
     this.source?.finish();
     this.end(COMPLETE);
   }
 
   /** Before any text, the caller gets an error. After some text, the answer is not complete. */
   private filtered(): ServiceError {
-    if (this.completion.textLength === 0) return providerFailure('upstream_rejected', 'finish reason: content_filter');
+    if (this.completion.textLength === 0) {
+      const message = 'The content filter of the provider has stopped the answer before its first text.';
+      return new ProviderFailure('upstream_rejected', message, { cause: new Error('finish reason: content_filter') });
+    }
     return new ServiceError('content_filtered', "The provider's content filter has cut the answer.");
   }
 
   private fail(error: unknown): ServiceError {
-    const failure = unexpectedFailure(error);
+    const failure = toldFailure(unexpectedFailure(error), this.upstream);
     this.source?.close(failure);
     this.trace.code = failure.code;
+    this.trace.cause = causeOf(failure);
     this.end({ type: 'failed', failure });
     return failure;
   }

@@ -1,9 +1,8 @@
-import type { ErrorCode } from '../../common/service-error.js';
-import type { PriceConfig } from '../../config/config.js';
+import type { ErrorCode } from '../../platform/common/service-error.js';
+import type { PriceConfig } from '../../platform/config/config.js';
+import type { FailureCause } from '../contract/provider-failure.js';
 import type { FinishReason, TokenUsage } from '../contract/stream-part.js';
-
-/** The maximum length of the sample, in UTF-16 units. This is enough to estimate tokens and uses little memory. */
-const SAMPLE_LENGTH = 4_096;
+import { TokenScan } from '../tokens/token-scan.js';
 
 /** One attempt at one upstream. Times are in milliseconds. */
 export interface AttemptTrace {
@@ -11,7 +10,7 @@ export interface AttemptTrace {
   /** The price of the route. `undefined`: the price of the model applies. */
   readonly price?: PriceConfig | undefined;
   /** From the start of the completion to the start of this attempt. */
-  readonly startedMs: number;
+  startedMs: number;
   /** From the start of the attempt to its first text or tool call. `undefined`: the attempt returned neither. */
   firstTextMs: number | undefined;
   /** From the start of the attempt to its end. `undefined` while the attempt runs. */
@@ -20,6 +19,8 @@ export interface AttemptTrace {
   accepted: boolean;
   /** The error code when the attempt failed. */
   code: ErrorCode | undefined;
+  /** Why the attempt failed. */
+  cause?: FailureCause | undefined;
 }
 
 /** Collects the facts about one completion while the completion runs. Logs and the usage ledger read them. */
@@ -31,8 +32,8 @@ export class CallTrace {
   finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
   /** The length of the answer so far, with the names and arguments of its tool calls, in UTF-16 units. */
   textLength = 0;
-  /** The beginning of the answer, at most 4,096 UTF-16 units. For the estimate of tokens only. */
-  sample = '';
+  /** Counts what the provider has sent, also the reasoning that no reader gets. */
+  private passed = new TokenScan();
   /** The number of complete tool calls of the answer. */
   toolCalls = 0;
 
@@ -48,10 +49,16 @@ export class CallTrace {
     return this.attempts.at(-1);
   }
 
-  /** Starts a new attempt. Clears the token counts and the finish reason of the previous attempt. */
+  /** The estimated tokens of what the provider has sent: text, tool calls and reasoning. */
+  get passedTokens(): number {
+    return this.passed.tokens;
+  }
+
+  /** Starts a new attempt. Clears the token counts, the finish reason and the reasoning of the previous attempt. */
   beginAttempt(upstream: string, price?: PriceConfig): AttemptTrace {
     this.usage = {};
     this.finish = undefined;
+    this.passed = new TokenScan();
     const startedMs = this.elapsedMs;
     const attempt: AttemptTrace = {
       upstream,
@@ -66,8 +73,21 @@ export class CallTrace {
     return attempt;
   }
 
+  /** Records that the request of the attempt was lost, and is sent again now. */
+  sentAgain(attempt: AttemptTrace): void {
+    const now = this.elapsedMs;
+    const lost: AttemptTrace = { ...attempt, durationMs: now - attempt.startedMs, code: 'upstream_error' };
+    this.attempts.splice(this.attempts.indexOf(attempt), 0, lost);
+    attempt.startedMs = now;
+  }
+
   addText(text: string): void {
-    if (this.textLength < SAMPLE_LENGTH) this.sample += text.slice(0, SAMPLE_LENGTH - this.textLength);
     this.textLength += text.length;
+    this.passed.add(text);
+  }
+
+  /** Reasoning is not part of the answer, but the provider charges it. */
+  addReasoning(text: string): void {
+    this.passed.add(text);
   }
 }

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { factsOf } from '../../common/service-error.js';
+import { factsOf } from '../../platform/common/service-error.js';
+import { causeOf } from '../contract/provider-failure.js';
 import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
 
 const logger = new Logger('ModelRouter');
@@ -23,6 +24,7 @@ export class FailureLog implements AttemptObserver {
       upstream: this.upstream,
       code,
       reason: cause instanceof Error ? cause.message : message,
+      cause: causeOf(end.failure),
     });
   }
 }

@@ -1,11 +1,16 @@
-import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
-import type { UpstreamConfig } from '../../config/config.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { ChatCall } from '../contract/chat-call.js';
-import type { Decoder } from '../contract/framing.js';
-import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../contract/protocol.js';
+import type { Credential } from '../contract/credential.js';
+import type { Decoder, ProviderEvent } from '../contract/framing.js';
+import type { AnswerReader, HttpProtocol, ResponseHeaders } from '../contract/protocol.js';
 import { providerFailure, ProviderFailure } from '../contract/provider-failure.js';
+import type { UpstreamCredentials } from '../credentials/upstream-credentials.js';
 import { httpFailure } from '../protocols/shared/http-failure.js';
+import { requestInSteps } from '../protocols/shared/json-request.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
+import { encodeLong, hasLongBody, withHeaders, type EncodedRequest } from '../transport/encoded-request.js';
+import { isJsonBody, JsonObjectsDecoder } from '../transport/json-objects-decoder.js';
+import { ndjson } from '../transport/ndjson-decoder.js';
 import { sse } from '../transport/sse-decoder.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import { headerOf, type ResponseHead, type UpstreamExchange } from '../transport/upstream-exchange.js';
@@ -15,23 +20,33 @@ import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
 
 /** The maximum data without a sign of work on the answer (for example comments), as a number of events of maximum size. */
 const MAX_IDLE_EVENTS = 8;
-/** The maximum number of bytes to read of a provider's error. */
-const MAX_ERROR_BYTES = 16 * 1024;
+/** The maximum number of bytes to read of a provider's error. Some providers repeat the refused value in it. */
+const MAX_ERROR_BYTES = 256 * 1024;
 
-/** A longer body is made and sent in separate turns of the event loop. In UTF-16 units. */
-const LONG_BODY = 128 * 1024;
+const OK = 200;
+/** So much is kept of the white space before an answer. More of it means nothing to a decoder. */
+const MAX_BLANK_BYTES = 1024;
+const UNAUTHORIZED = 401;
 
 /** Sends the request of a protocol over HTTP, and reads the events of the answer. */
 export class HttpSource implements PartSource {
   isAccepted = false;
-  private request: UpstreamRequest | undefined;
+  private request: EncodedRequest | undefined;
   private exchange: UpstreamExchange | undefined;
+  /** The request without its credential, and the credential, until the provider has accepted them. */
+  private authorized: { readonly request: EncodedRequest; readonly credential: Credential } | undefined;
+  private isRenewed = false;
   /** Why there is no exchange. */
   private failure: Error | undefined;
-  private readonly decoder: Decoder;
+  /** `undefined`: the first bytes have not shown yet whether the answer is a stream or whole. */
+  private decoder: Decoder | undefined;
   private readonly reader: AnswerReader<unknown>;
-  /** The beginning of an answer that is not a stream. */
+  /** The beginning of an answer that refuses the request. */
   private refusal: Buffer | undefined;
+  /** The white space before an answer, while the decoder is not known. */
+  private beginning = Buffer.alloc(0);
+  /** The last JSON object of an answer that is not a stream of events. */
+  private object: string | undefined;
   /** The number of bytes since the last sign of work on the answer. */
   private idleBytes = 0;
 
@@ -40,19 +55,17 @@ export class HttpSource implements PartSource {
     call: ChatCall,
     private readonly upstream: UpstreamConfig,
     private readonly connections: UpstreamConnections,
-    context: AttemptContext,
+    private readonly context: AttemptContext,
     private readonly collector: PartCollector,
     private readonly onChange: () => void,
+    private readonly onSentAgain: () => void,
+    private readonly credentials?: UpstreamCredentials,
   ) {
-    const reader = (this.reader = protocol.open(call, upstream));
-    const { framing = sse } = protocol;
-    this.decoder = framing((event) => {
-      for (const part of reader.parts(event)) collector.add(part);
-    }, upstream);
-    const request = protocol.request(call, upstream, context);
-    if (request instanceof Promise) void this.sendLater(request, context);
-    else if (request.body.length > LONG_BODY) void this.sendLater(inNextTurn(request), context);
-    else this.send(request, context);
+    this.reader = protocol.open(call, upstream);
+    const request = requestInSteps(protocol, call, upstream) ?? protocol.request(call, upstream, context);
+    if (credentials !== undefined) void this.sendLater(this.authorize(encodeLong(request), credentials.get()));
+    else if (request instanceof Promise || hasLongBody(request)) void this.sendLater(encodeLong(request));
+    else this.send(request);
   }
 
   read(): boolean {
@@ -78,18 +91,28 @@ export class HttpSource implements PartSource {
     this.exchange?.finish(AFTER_COMPLETE_MS);
   }
 
-  private async sendLater(request: Promise<UpstreamRequest>, context: AttemptContext): Promise<void> {
+  private async authorize(
+    bare: EncodedRequest | Promise<EncodedRequest>,
+    obtained: Promise<Credential>,
+  ): Promise<EncodedRequest> {
+    const [request, credential] = await Promise.all([bare, obtained]);
+    this.authorized = { request, credential };
+    return withHeaders(request, await credential.authorize(request));
+  }
+
+  private async sendLater(request: Promise<EncodedRequest>): Promise<void> {
     try {
       const ready = await request;
-      if (this.failure === undefined) this.send(ready, context);
+      if (this.failure === undefined) this.send(ready);
     } catch (error) {
       this.failure ??= unexpectedFailure(error);
       this.onChange();
     }
   }
 
-  private send(request: UpstreamRequest, { headers }: AttemptContext): void {
-    this.request = headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };
+  private send(request: EncodedRequest): void {
+    const { headers } = this.context;
+    this.request = headers === undefined ? request : withHeaders(request, headers);
     this.exchange = this.connections.send(this.upstream, this.request, this.onChange);
   }
 
@@ -101,15 +124,33 @@ export class HttpSource implements PartSource {
       this.sendAgain(exchange.failure, exchange.wasSentTooLate);
       return false;
     }
-    if (!isStream(head)) return this.readRefusal(head, exchange);
+    if (this.renewCredential(head, exchange)) return false;
+    if (head.status !== OK || isCompressed(head)) return this.readRefusal(head, exchange);
     this.isAccepted = true;
-    this.request = undefined;
+    if (this.authorized !== undefined) this.credentials?.accept(this.authorized.credential);
+    this.request = this.authorized = undefined;
+    return true;
+  }
+
+  /** Sends the request once more, with another credential, if the provider refuses the credential. */
+  private renewCredential({ status, headers }: ResponseHead, exchange: UpstreamExchange): boolean {
+    const { authorized, credentials } = this;
+    if (status === OK || authorized === undefined || credentials === undefined || this.isRenewed) return false;
+    const { request, credential } = authorized;
+    if (!(credential.isRefused?.(status, headers) ?? status === UNAUTHORIZED)) return false;
+    const renewed = credentials.renew(credential);
+    if (renewed === undefined) return false;
+    this.isRenewed = true;
+    exchange.finish(AFTER_COMPLETE_MS);
+    this.exchange = undefined;
+    void this.sendLater(this.authorize(request, renewed));
     return true;
   }
 
   /** Sends the request once more if the provider closed a kept connection before the request arrived. */
   private sendAgain(failure: Error, wasSentTooLate: boolean): void {
     if (!wasSentTooLate || this.request === undefined) throw failure;
+    this.onSentAgain();
     this.exchange = this.connections.send(this.upstream, this.request, this.onChange, true);
   }
 
@@ -118,7 +159,7 @@ export class HttpSource implements PartSource {
    * off, the status is enough.
    */
   private readRefusal(head: ResponseHead, exchange: UpstreamExchange): boolean {
-    if (head.status === 200 && isCompressed(head)) {
+    if (head.status === OK && isCompressed(head)) {
       throw new ProviderFailure('upstream_error', 'The provider compressed its answer, although it must not.');
     }
     const isFirst = this.refusal === undefined;
@@ -146,11 +187,25 @@ export class HttpSource implements PartSource {
   private decode(bytes: Buffer): void {
     const { collector } = this;
     try {
-      this.decoder.write(bytes);
+      this.decoder ??= this.decoderOf(bytes);
+      if (this.decoder === undefined)
+        this.beginning = Buffer.concat([this.beginning, bytes]).subarray(-MAX_BLANK_BYTES);
+      else this.decoder.write(bytes);
     } catch (error) {
       collector.fail(unexpectedFailure(error));
     }
     this.countIdleBytes(bytes.length);
+  }
+
+  /** Chooses the decoder by the first bytes, because servers send streams with the content type of JSON, and whole answers with any. */
+  private decoderOf(bytes: Buffer): Decoder | undefined {
+    const { framing = sse } = this.protocol;
+    const isJson = framing === ndjson ? isJsonType(this.exchange?.head) : framing === sse && isJsonBody(bytes);
+    if (isJson === undefined) return undefined;
+    const decoder = isJson ? new JsonObjectsDecoder(this.addObject, this.upstream.maxEventBytes) : this.framed(framing);
+    decoder.write(this.beginning);
+    this.beginning = Buffer.alloc(0);
+    return decoder;
   }
 
   /** Limits the amount of data without progress, because each byte takes time to read. The timers only limit the time. */
@@ -160,30 +215,47 @@ export class HttpSource implements PartSource {
     throw new ProviderFailure('upstream_error', 'The provider sent too much data that is not part of an answer.');
   }
 
+  private framed(framing: NonNullable<HttpProtocol<unknown, unknown>['framing']>): Decoder {
+    const { reader, collector } = this;
+    return framing((event) => {
+      for (const part of reader.parts(event)) collector.add(part);
+    }, this.upstream);
+  }
+
+  private readonly addObject = (event: ProviderEvent): void => {
+    this.object = event.data;
+    for (const part of this.reader.parts(event)) {
+      const failure = part.type === 'error' ? this.protocol.failure?.(OK, this.headers, event.data) : undefined;
+      this.collector.add(failure === undefined ? part : { type: 'error', error: failure });
+    }
+  };
+
+  private get headers(): ResponseHeaders {
+    return this.exchange?.head?.headers ?? {};
+  }
+
   /** Ends the stream. An unfinished event still counts, but its failure does not: the end marker decides. */
   private endOfBody(): void {
     const { collector } = this;
     const wasComplete = collector.complete;
-    this.decoder.end();
+    this.decoder?.end();
     if (!collector.over) for (const part of this.reader.end?.() ?? []) collector.add(part);
     if (wasComplete) collector.error = undefined;
     if (collector.complete) collector.over = true;
-    else collector.fail(providerFailure('upstream_error', 'The answer ended before it was complete.'));
+    else collector.fail(this.failureOfEnd());
+  }
+
+  /** JSON without any piece of an answer is something else, such as an error. */
+  private failureOfEnd(): Error {
+    const { object, headers } = this;
+    if (object === undefined || !this.collector.isEmpty)
+      return providerFailure('upstream_error', 'The answer ended before it was complete.');
+    return this.protocol.failure?.(OK, headers, object) ?? httpFailure(OK, headers, object);
   }
 }
 
-async function inNextTurn(request: UpstreamRequest): Promise<UpstreamRequest> {
-  await ownTurn();
-  return request;
-}
-
-/** Whether the head announces a stream of events that the service can read. */
-function isStream(head: ResponseHead): boolean {
-  return head.status === 200 && !isCompressed(head) && !isJson(head);
-}
-
-function isJson(head: ResponseHead): boolean {
-  return headerOf(head, 'content-type')?.toLowerCase().startsWith('application/json') === true;
+function isJsonType(head: ResponseHead | undefined): boolean {
+  return head !== undefined && headerOf(head, 'content-type')?.toLowerCase().startsWith('application/json') === true;
 }
 
 function isCompressed(head: ResponseHead): boolean {

@@ -1,4 +1,4 @@
-import type { UpstreamConfig } from '../../config/config.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { ChatCall } from '../contract/chat-call.js';
 import type { InProcessProtocol } from '../contract/protocol.js';
 import { providerFailure } from '../contract/provider-failure.js';

@@ -3,17 +3,20 @@ import type {
   FinishPart,
   ReasoningPart,
   StreamPart,
-  TokenUsage,
   ToolCallStartPart,
 } from '../contract/stream-part.js';
-import { isHighSurrogate } from '../../common/text/surrogates.js';
+import { recordedFinishReason } from '../contract/finish-reason.js';
+import { providerFailure } from '../contract/provider-failure.js';
+import { isHighSurrogate } from '../../platform/common/text/cut-text.js';
 import { AnswerToolCalls } from './answer-tool-calls.js';
+import { laterUsage } from '../protocols/shared/token-count.js';
 import type { CallTrace } from './call-trace.js';
-import { recordedFinishReason } from './finish-reason.js';
-import { markedState } from './provider-state.js';
+import { markedState, type StateOwner } from './provider-state.js';
 
 type PieceType = 'text' | 'reasoning' | 'tool_call_delta';
 type ToolCallPart = Extract<StreamPart, { readonly type: `tool_call_${string}` }>;
+
+const NOBODY: StateOwner = { protocol: '', upstream: '' };
 
 /** Collects the parts of one answer: what its reader takes next, and the state of the answer. */
 export class PartCollector {
@@ -25,57 +28,78 @@ export class PartCollector {
   /** The id of the tool call to which a piece of arguments belongs. */
   private pieceCall = '';
   private calls: AnswerToolCalls | undefined;
+  /** The finish of an answer with a call that may be cut. The finish waits for the token counts, which show whether the call is cut. */
+  private heldFinish: FinishPart | undefined;
   /** True when token counts have arrived that the reader has not taken. They follow the pieces, see {@link take}. */
   private hasNewUsage = false;
   /** True when the provider has marked the answer as complete. */
   complete = false;
   /** True when all further parts are ignored. */
   over = false;
+  /** True when the answer went on after it was marked as complete. Some providers mark each event of an answer in this way. */
+  goesOn = false;
   /** The failure of the answer: reported by the provider, or passed to {@link fail}. */
   error: Error | undefined;
+  private hasContent = false;
   /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
 
   /**
    * @param includesReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life.
-   * @param protocol the name that marks the opaque state of the provider, see {@link markedState}.
+   * @param owner the owner of the opaque state of the answer, see {@link markedState}.
    * @param includesToolCalls whether the reader gets tool calls. Otherwise they are only a sign of life, and are not checked.
+   * @param maxTokens the maximum number of tokens of the answer.
    */
   constructor(
     private readonly trace: CallTrace,
     private readonly includesReasoning = false,
     private readonly includesToolCalls = false,
-    private readonly protocol = '',
+    private readonly owner: StateOwner = NOBODY,
+    private readonly maxTokens?: number,
   ) {}
 
   /** True when the answer is complete and only its end is left to take. */
   get isWhole(): boolean {
-    return this.over && this.error === undefined && this.piece === '' && this.queue.every(isOfTheEnd);
+    const isOver = this.over && this.error === undefined && this.heldFinish === undefined;
+    return isOver && this.piece === '' && this.queue.every(isOfTheEnd);
+  }
+
+  /**
+   * True when the provider has sent no text, no tool call and no reasoning, so there is no answer. Reasoning can be hidden: then only
+   * its tokens show, or the limit of tokens that it has reached.
+   */
+  get isEmpty(): boolean {
+    const { finish, usage } = this.trace;
+    return !this.hasContent && finish?.reason !== 'length' && (usage.reasoningOutputTokens ?? 0) === 0;
   }
 
   add(part: StreamPart): void {
     if (this.over) return;
     switch (part.type) {
       case 'text':
+        if (this.calls !== undefined) this.closeCalls(this.calls.settle());
         this.join('text', part.text);
         this.trace.addText(part.text);
-        this.signOfLife = true;
+        this.addContent();
         break;
       case 'reasoning':
+        this.trace.addReasoning(part.text);
+        if (part.encrypted !== undefined) this.trace.addReasoning(part.encrypted);
         if (this.includesReasoning) this.addReasoning(part);
-        this.signOfLife = true;
+        this.addContent();
         break;
       case 'tool_call_start':
       case 'tool_call_delta':
       case 'tool_call_end':
         if (this.includesToolCalls) this.addToolCall(part);
-        this.signOfLife = true;
+        else this.addUnreadToolCall(part);
+        this.addContent();
         break;
       case 'progress':
         this.signOfLife = true;
         break;
       case 'usage':
-        this.trace.usage = merged(this.trace.usage, part.usage);
+        this.trace.usage = laterUsage(this.trace.usage, part.usage);
         this.hasNewUsage = true;
         break;
       case 'finish':
@@ -102,6 +126,7 @@ export class PartCollector {
    * divide the text. Returns `undefined` when there is nothing to take now.
    */
   take(): CompletionPart | undefined {
+    if (this.over && this.error === undefined) this.releaseFinish();
     if (this.queue.length === 0 && this.piece === '') this.closeUsage();
     const first = this.queue.shift();
     if (first !== undefined) return first;
@@ -111,6 +136,11 @@ export class PartCollector {
     if (heldBack === piece.length) return undefined;
     this.piece = heldBack === 0 ? '' : piece.slice(-heldBack);
     return this.partOf(wellFormed(heldBack === 0 ? piece : piece.slice(0, -heldBack)));
+  }
+
+  private addContent(): void {
+    this.hasContent = this.signOfLife = true;
+    this.goesOn ||= this.complete;
   }
 
   private partOf(text: string): CompletionPart {
@@ -140,41 +170,53 @@ export class PartCollector {
     this.queue.push({
       type: 'reasoning',
       text: wellFormed(text),
-      ...(signature !== undefined && { signature: markedState(this.protocol, signature) }),
-      ...(encrypted !== undefined && { encrypted: markedState(this.protocol, encrypted) }),
+      ...(signature !== undefined && { signature: markedState(this.owner, signature) }),
+      ...(encrypted !== undefined && { encrypted: markedState(this.owner, encrypted) }),
     });
   }
 
-  /** A call after the end of the answer is not part of the answer. */
   private addToolCall(part: ToolCallPart): void {
-    if (this.complete) return;
     const calls = (this.calls ??= new AnswerToolCalls(this.trace));
     try {
+      if (this.complete) throw providerFailure('upstream_error', 'A tool call goes on after the end of the answer.');
       switch (part.type) {
-        case 'tool_call_start':
+        case 'tool_call_start': {
+          this.closeCalls(calls.settle());
+          const start = this.withMark(calls.start(part));
           this.closePiece();
-          this.queue.push(this.withMark(calls.start(part)));
-          break;
-        case 'tool_call_delta':
-          calls.add(part);
-          this.join('tool_call_delta', part.json, part.id);
-          break;
-        case 'tool_call_end': {
-          const missing = calls.end(part);
-          if (missing !== '') this.join('tool_call_delta', missing, part.id);
-          this.closePiece();
-          this.queue.push({ type: 'tool_call_end', id: part.id });
+          this.queue.push(start);
           break;
         }
+        case 'tool_call_delta': {
+          const { id, json } = calls.add(part);
+          this.join('tool_call_delta', json, id);
+          break;
+        }
+        case 'tool_call_end':
+          this.closeCalls(calls.end(part));
+          break;
       }
     } catch (error) {
       this.fail(error as Error);
     }
   }
 
+  /** Adds the ends of calls. */
+  private closeCalls(parts: readonly ToolCallPart[]): void {
+    if (parts.length === 0) return;
+    this.closePiece();
+    this.queue.push(...parts);
+  }
+
+  /** A call that nobody reads is not part of the answer, but the provider charges it. */
+  private addUnreadToolCall(part: ToolCallPart): void {
+    if (part.type === 'tool_call_start') this.trace.addReasoning(part.name);
+    else if (part.type === 'tool_call_delta') this.trace.addReasoning(part.json);
+  }
+
   private withMark(part: ToolCallStartPart): ToolCallStartPart {
     const { signature } = part;
-    return signature === undefined ? part : { ...part, signature: markedState(this.protocol, signature) };
+    return signature === undefined ? part : { ...part, signature: markedState(this.owner, signature) };
   }
 
   /** Some providers say `stop` although the model has called a tool. */
@@ -182,13 +224,48 @@ export class PartCollector {
     const reason = part.reason === 'stop' && this.calls !== undefined ? 'tool_calls' : part.reason;
     const raw = recordedFinishReason(part.raw, reason);
     this.trace.finish = { reason, raw };
-    this.closePiece();
-    this.closeUsage();
-    this.queue.push({ type: 'finish', reason, raw });
+    const finish: FinishPart = { type: 'finish', reason, raw };
+    this.heldFinish = reason === 'tool_calls' && this.calls?.isWaiting === true ? finish : undefined;
+    if (this.heldFinish !== undefined) return;
+    if (this.calls !== undefined) this.closeCalls(this.calls.settle(reason));
+    this.pushFinish(finish);
   }
 
+  /**
+   * Some servers say `tool_calls` although the answer has reached its limit of tokens inside a call (vllm-project/vllm issue 53269). A
+   * call whose arguments are no JSON is cut if the answer has used all of its tokens. Otherwise the model has written the arguments so.
+   */
+  private releaseFinish(): void {
+    const { heldFinish, calls, maxTokens = Infinity } = this;
+    if (heldFinish === undefined || calls === undefined) return;
+    this.heldFinish = undefined;
+    const isAtLimit = (this.trace.usage.outputTokens ?? 0) >= maxTokens;
+    this.closeCalls(calls.settle(isAtLimit ? 'length' : heldFinish.reason));
+    const cut = calls.cutCall(isAtLimit ? 'length' : heldFinish.reason);
+    if (cut === undefined) this.pushFinish(heldFinish);
+    else this.fail(cut);
+  }
+
+  private pushFinish(part: FinishPart): void {
+    this.closePiece();
+    this.closeUsage();
+    this.queue.push(part);
+  }
+
+  /** With an unknown reason, the answer is not complete. A known reason may still follow, unless this is the end. */
   private addComplete(isLast: boolean): void {
-    const cut = this.calls?.cutCall();
+    if (this.trace.finish?.reason === 'other') {
+      if (isLast) this.fail(providerFailure('upstream_error', 'The finish reason is unknown.'));
+      return;
+    }
+    if (this.heldFinish !== undefined) {
+      this.complete = true;
+      this.over = isLast;
+      return;
+    }
+    const reason = this.trace.finish?.reason ?? 'none';
+    if (this.calls !== undefined) this.closeCalls(this.calls.settle(reason));
+    const cut = this.calls?.cutCall(reason);
     if (cut !== undefined) {
       this.fail(cut);
       return;
@@ -215,11 +292,6 @@ export class PartCollector {
 
 function isOfTheEnd({ type }: CompletionPart): boolean {
   return type === 'usage' || type === 'finish';
-}
-
-function merged(before: TokenUsage, now: TokenUsage): TokenUsage {
-  const known = Object.entries(now).filter(([, count]) => count !== undefined);
-  return { ...before, ...(Object.fromEntries(known) as TokenUsage) };
 }
 
 /** Replaces halves of characters that have no other half, because the client cannot decode them. */

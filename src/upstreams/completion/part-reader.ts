@@ -1,7 +1,7 @@
 import type { CompletionPart } from '../contract/stream-part.js';
 
 /** The reason for stopping a completion when its reader has left. */
-export const CLIENT_GONE = new Error('The client has left.');
+export const CLIENT_GONE = new DOMException('The client has left.', 'AbortError');
 
 /**
  * Reads the parts of one completion. There are two ways to read. A loop (`for await`) waits for each part. {@link read}
@@ -11,10 +11,10 @@ export const CLIENT_GONE = new Error('The client has left.');
 export interface PartReader extends AsyncIterableIterator<CompletionPart, undefined> {
   /** Called when {@link read} may return more, or throw. */
   onReadable: () => void;
-  /** Resolves when a provider has accepted the request. Never rejects: {@link begun} and {@link read} report failures. */
+  /** Resolves when a provider has accepted the request. Never rejects: {@link started} and {@link read} report failures. */
   readonly accepted: Promise<void>;
   /** Resolves at the first text, or when the answer is complete without text. Rejects when there is no answer. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   /** True when the end is reached: {@link read} returns nothing more. */
   readonly isOver: boolean;
   /** True when {@link read} has returned the complete text, so that only the end can follow. */

@@ -5,21 +5,21 @@ import { nextPart, type PartReader } from './part-reader.js';
 export abstract class PartStream implements PartReader {
   onReadable: () => void = () => undefined;
   abstract readonly accepted: Promise<void>;
-  readonly begun: Promise<void>;
-  private resolveBegun!: () => void;
-  private rejectBegun!: (failure: Error) => void;
-  protected hasBegun = false;
+  readonly started: Promise<void>;
+  private resolveStarted!: () => void;
+  private rejectStarted!: (failure: Error) => void;
+  protected hasStarted = false;
   protected over = false;
   /** The failure that {@link throwFailure} has not thrown yet. */
   private failure: Error | undefined;
 
   constructor() {
-    this.begun = new Promise((resolve, reject) => {
-      this.resolveBegun = resolve;
-      this.rejectBegun = reject;
+    this.started = new Promise((resolve, reject) => {
+      this.resolveStarted = resolve;
+      this.rejectStarted = reject;
     });
     // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
-    this.begun.catch(() => undefined);
+    this.started.catch(() => undefined);
   }
 
   get isOver(): boolean {
@@ -49,8 +49,8 @@ export abstract class PartStream implements PartReader {
   protected abstract onEnd(failure: Error | undefined): void;
 
   protected begin(): void {
-    this.hasBegun = true;
-    this.resolveBegun();
+    this.hasStarted = true;
+    this.resolveStarted();
   }
 
   /** Throws the failure of the stream, once. */
@@ -62,7 +62,7 @@ export abstract class PartStream implements PartReader {
 
   protected fail(failure: Error): void {
     this.failure = failure;
-    if (!this.hasBegun) this.rejectBegun(failure);
+    if (!this.hasStarted) this.rejectStarted(failure);
     this.end(failure);
   }
 

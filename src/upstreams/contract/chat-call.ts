@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../../config/generation-options.js';
+import type { Capability, GenerationOptions, ThinkingKind } from '../../platform/config/capabilities.js';
 import type { Message, ReasoningOptions, ResponseFormat, Tool, ToolChoice } from './conversation.js';
 
 export type Role = 'system' | 'user' | 'assistant';
@@ -28,6 +28,10 @@ export interface ChatCall {
    * number.
    */
   readonly modelMaxOutputTokens: number | undefined;
+  /** What the model can take besides texts. `undefined`: the catalog does not say. */
+  readonly modelCapabilities?: readonly Capability[] | undefined;
+  /** How the model takes an effort of reasoning. `undefined`: the catalog does not say. */
+  readonly modelThinking?: ThinkingKind | undefined;
   /** Only for a protocol with the capability `tools`. Not empty. */
   readonly tools?: readonly Tool[] | undefined;
   readonly toolChoice?: ToolChoice | undefined;

@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../../config/generation-options.js';
+import type { GenerationOptions } from '../../platform/config/capabilities.js';
 
 /**
  * Marks the end of a part of the prompt that the provider may cache. Anthropic calls it a cache breakpoint. Providers that cache by

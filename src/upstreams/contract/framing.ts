@@ -16,7 +16,7 @@ export interface Decoder {
   end(): void;
 }
 
-export interface FramingLimits {
+interface FramingLimits {
   /** The maximum number of bytes of one event: `max_event_bytes` of the upstream. */
   readonly maxEventBytes: number;
 }

@@ -11,15 +11,15 @@ export interface OptionsSchema<Options = unknown> {
   };
 }
 
-export type OptionsResult<Options> =
+type OptionsResult<Options> =
   { readonly value: Options; readonly issues?: undefined } | { readonly issues: readonly OptionsIssue[] };
 
-export interface OptionsIssue {
+interface OptionsIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-export interface CheckedOptions {
+interface CheckedOptions {
   readonly options: unknown;
   /** Each with the path inside the options, such as `.keep_alive: must be a string`. */
   readonly issues: readonly string[];

@@ -1,7 +1,6 @@
-import type { ServiceError } from '../../common/service-error.js';
-import type { Capability } from '../../config/capability.js';
-import type { UpstreamConfig } from '../../config/config.js';
-import type { GenerationOption } from '../../config/generation-options.js';
+import type { ServiceError } from '../../platform/common/service-error.js';
+import type { Capability, GenerationOption } from '../../platform/config/capabilities.js';
+import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { CallContext } from './call-context.js';
 import type { ChatCall } from './chat-call.js';
 import type { Framing, ProviderEvent } from './framing.js';
@@ -69,6 +68,15 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
    * out, and a request with another option does not go to this protocol. See `optionMembers`.
    */
   readonly generationOptions?: OptionNames;
+  /** The generation options that a model refuses if it has the capability `reasoning`. They are left out for such a model. */
+  readonly refusedByReasoning?: readonly GenerationOption[];
+  /**
+   * Whether a signature or encrypted reasoning is valid only at the upstream that has made it. The next turn then goes to this upstream
+   * first, and another upstream does not get it. By default, each upstream with the protocol can read it.
+   *
+   * @param state as the protocol has made it.
+   */
+  isBoundToUpstream?(state: string): boolean;
   /**
    * What the protocol can map besides texts. By default nothing: each content of a message is then a string, and a request with
    * images, tools, a response format or an effort of reasoning does not go to this protocol.
@@ -76,6 +84,8 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   readonly capabilities?: readonly Capability[];
   /** Divides the body of a response into events. By default, the body is a stream of server-sent events. */
   readonly framing?: Framing<Event>;
+  /** Returns the address of an upstream without `base_url`. By default, `base_url` is required. */
+  baseUrl?(upstream: UpstreamConfig<Options>): URL | undefined;
   /**
    * Creates the request to send. May be asynchronous, for example to fetch a token or to begin a job first. `first_token_ms` limits
    * the time.
@@ -93,7 +103,7 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
    * Converts a response that is not a stream to the error for the caller. `undefined`, or no such method: the service derives
    * the error from the status, `Retry-After` and the usual error bodies.
    *
-   * @param body the beginning of the body, at most 16,384 characters.
+   * @param body the beginning of the body, at most 256 KiB.
    */
   failure?(status: number, headers: ResponseHeaders, body: string): ServiceError | undefined;
 }
@@ -113,6 +123,10 @@ export interface InProcessProtocol<Options = unknown> {
   readonly options?: OptionsSchema<Options>;
   /** See {@link HttpProtocol.generationOptions}. */
   readonly generationOptions?: OptionNames;
+  /** See {@link HttpProtocol.refusedByReasoning}. */
+  readonly refusedByReasoning?: readonly GenerationOption[];
+  /** See {@link HttpProtocol.isBoundToUpstream}. */
+  isBoundToUpstream?(state: string): boolean;
   /** See {@link HttpProtocol.capabilities}. */
   readonly capabilities?: readonly Capability[];
   stream(call: ChatCall, upstream: UpstreamConfig<Options>, context: CallContext): AsyncIterable<StreamPart>;

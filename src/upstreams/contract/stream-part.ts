@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../common/service-error.js';
+import type { ServiceError } from '../../platform/common/service-error.js';
 
 /**
  * The token counts that a provider reports. A missing count is `undefined`, never 0. A count can be implausible: the ledger
@@ -19,7 +19,7 @@ export interface TokenUsage {
 
 /**
  * The reason for the end of the answer. The member `raw` next to the reason keeps the provider's own word. The service replaces
- * `stop` by `tool_calls` if the answer has tool calls.
+ * `stop` by `tool_calls` if the answer has tool calls. `other`: the reason is unknown, and the answer is not complete.
  */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'other';
 
@@ -55,7 +55,7 @@ export interface ToolCallStartPart {
   readonly signature?: string | undefined;
 }
 
-/** A piece of the arguments of an open call. The joined pieces are the JSON text of an object. Not empty. */
+/** A piece of the arguments of an open call, as the model has written it. Not empty. */
 export interface ToolCallDeltaPart {
   readonly type: 'tool_call_delta';
   readonly id: string;
@@ -64,8 +64,8 @@ export interface ToolCallDeltaPart {
 
 /**
  * The arguments of a call are complete. A protocol returns this part only when its provider has ended the call: never for a call
- * that was cut off. Without any arguments, the arguments are `{}`. If the arguments are no JSON object, or if a call is open when
- * the answer is complete, the answer fails with `upstream_error`.
+ * that was cut off. Without any arguments, the arguments are `{}`. Arguments that are no JSON object are passed on, unless the limit
+ * of tokens has cut them. If a call is open or cut when the answer is complete, the answer fails with `upstream_error`.
  */
 export interface ToolCallEndPart {
   readonly type: 'tool_call_end';
@@ -75,8 +75,8 @@ export interface ToolCallEndPart {
 /** The parts of the tool calls. A reader gets them if its request offers tools. */
 export type ToolCallPart = ToolCallStartPart | ToolCallDeltaPart | ToolCallEndPart;
 
-/** The token counts so far. Later counts replace earlier counts, member by member. */
-export interface UsagePart {
+/** The token counts so far. Later counts replace earlier counts, member by member, but a later 0 replaces no count. */
+interface UsagePart {
   readonly type: 'usage';
   readonly usage: TokenUsage;
 }

@@ -1,19 +1,22 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
-import { ConfigError } from '../../config/config-error.js';
-import { Extensions } from '../../common/extensions/extensions.js';
-import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { CONFIG, type Config, type UpstreamConfig } from '../../platform/config/config.js';
+import { ConfigError } from '../../platform/config/config-error.js';
+import { ExtensionPoint, Extensions } from '../../platform/common/extensions/extensions.js';
 import { checkedOptions } from '../contract/options-schema.js';
 import type { Protocol } from '../contract/protocol.js';
+import type { UpstreamCredentials } from '../credentials/upstream-credentials.js';
+import { CredentialSources } from '../credentials/credential-sources.js';
 import { PROTOCOLS } from './all-protocols.js';
 
 /** The protocols of plugins. One with the name of a built-in protocol replaces it. */
 export const PLUGIN_PROTOCOLS = new ExtensionPoint<Protocol>('protocols');
 
 /** An upstream with its protocol. The options of the upstream are checked. */
-export interface ConnectedUpstream {
+interface ConnectedUpstream {
   readonly protocol: Protocol;
   readonly upstream: UpstreamConfig;
+  /** The credentials of an upstream that has `credentials` in CONFIG_FILE. */
+  readonly credentials?: UpstreamCredentials | undefined;
 }
 
 /**
@@ -30,6 +33,7 @@ export class ProtocolRegistry implements OnModuleInit {
   constructor(
     private readonly extensions: Extensions,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly credentials: CredentialSources,
   ) {}
 
   /** @throws {ConfigError} with every problem at once. */
@@ -54,11 +58,18 @@ export class ProtocolRegistry implements OnModuleInit {
         problems.push(`${path}.protocol: is not one of ${[...known.keys()].join(', ')}`);
         continue;
       }
-      if (protocol.transport === 'http' && upstream.baseUrl === undefined)
-        problems.push(`${path}.base_url: is missing`);
       const { options, issues } = checkedOptions(protocol.options, upstream.options, `the protocol ${protocol.name}`);
       problems.push(...issues.map((issue) => `${path}.options${issue}`));
-      const connected = { protocol, upstream: { ...upstream, options } };
+      let { baseUrl } = upstream;
+      if (protocol.transport === 'http' && issues.length === 0)
+        baseUrl ??= protocol.baseUrl?.({ ...upstream, options });
+      if (protocol.transport === 'http' && baseUrl === undefined) problems.push(`${path}.base_url: is missing`);
+      const ofCredentials: string[] = [];
+      const credentials = this.credentials.of(upstream, ofCredentials);
+      if (credentials !== undefined && protocol.transport !== 'http')
+        ofCredentials.push(`credentials: the protocol ${protocol.name} sends no requests`);
+      problems.push(...ofCredentials.map((problem) => `${path}.${problem}`));
+      const connected = { protocol, upstream: { ...upstream, baseUrl, options }, credentials };
       this.byUpstream.set(upstream, connected);
       byName.set(upstream.name, connected);
     }

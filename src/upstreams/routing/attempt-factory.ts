@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RouteConfig } from '../../config/config.js';
+import type { RouteConfig } from '../../platform/config/config.js';
 import { AttemptContext } from '../completion/attempt-context.js';
 import type { AttemptObserver, AttemptTracer } from '../completion/attempt-observer.js';
 import { Attempt } from '../completion/attempt.js';
@@ -8,8 +8,10 @@ import { HttpSource } from '../completion/http-source.js';
 import { PartCollector } from '../completion/part-collector.js';
 import type { PartSource } from '../completion/part-source.js';
 import { InProcessSource } from '../completion/in-process-source.js';
+import type { AttemptTrace, CallTrace } from '../completion/call-trace.js';
 import type { ChatCall } from '../contract/chat-call.js';
-import { withOwnState } from '../completion/provider-state.js';
+import type { Protocol } from '../contract/protocol.js';
+import { withOwnState, type StateOwner } from '../completion/provider-state.js';
 import { plainMessages } from '../protocols/shared/plain-messages.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
 import { UpstreamConnections } from '../transport/upstream-connections.js';
@@ -33,16 +35,17 @@ export class AttemptFactory {
   begin(completion: RoutedCompletion, route: RouteConfig, onChange: () => void): Attempt {
     const { model, request, trace } = completion;
     const { connections } = this;
-    const { protocol, upstream } = this.protocols.of(route.upstream);
+    const { protocol, upstream, credentials } = this.protocols.of(route.upstream);
+    const owner = ownerOf(protocol, upstream.name, trace.attempts.length === 0);
     const call: ChatCall = {
       model: route.model,
       messages:
-        protocol.capabilities === undefined
-          ? plainMessages(request.messages)
-          : withOwnState(request.messages, protocol.name),
-      options: optionsForRoute(request.options, protocol, route),
+        protocol.capabilities === undefined ? plainMessages(request.messages) : withOwnState(request.messages, owner),
+      options: optionsForRoute(request.options, protocol, route, model),
       maxTokens: request.maxTokens,
       modelMaxOutputTokens: model.maxOutputTokens,
+      modelCapabilities: model.capabilities,
+      modelThinking: model.thinking,
       tools: request.tools,
       toolChoice: request.toolChoice,
       parallelToolCalls: request.parallelToolCalls,
@@ -56,11 +59,27 @@ export class AttemptFactory {
     const log = new FailureLog(trace.requestId, model.id, upstream.name);
     const observers: AttemptObserver[] = [this.states.of(route).begin(), context, log];
     if (span !== undefined) observers.push(span);
-    const collector = new PartCollector(trace, request.readsReasoning, request.readsToolCalls, protocol.name);
+    const { readsReasoning, readsToolCalls, maxTokens = model.maxOutputTokens } = request;
+    const collector = new PartCollector(trace, readsReasoning, readsToolCalls, owner, maxTokens);
+    const onSentAgain = noteSentAgain(trace, attempt);
     const open = (): PartSource =>
       protocol.transport === 'http'
-        ? new HttpSource(protocol, call, upstream, connections, context, collector, onChange)
+        ? new HttpSource(protocol, call, upstream, connections, context, collector, onChange, onSentAgain, credentials)
         : new InProcessSource(protocol, call, upstream, context, collector, onChange);
-    return new Attempt(open, collector, upstream.timeouts, trace, attempt, observers, onChange);
+    const mayBeEmpty = request.options.stop !== undefined;
+    return new Attempt(open, collector, upstream, trace, attempt, observers, onChange, mayBeEmpty);
   }
+}
+
+// These functions live as long as the answer. Made here, they do not hold the call with its prompt, as functions of `begin` would.
+
+function ownerOf(protocol: Protocol, upstream: string, readsUnnamed: boolean): StateOwner {
+  const isBound = (state: string): boolean => protocol.isBoundToUpstream?.(state) === true;
+  return { protocol: protocol.name, upstream, isBound, readsUnnamed };
+}
+
+function noteSentAgain(trace: CallTrace, attempt: AttemptTrace): () => void {
+  return () => {
+    trace.sentAgain(attempt);
+  };
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '../../common/clock.js';
-import type { ErrorCode } from '../../common/service-error.js';
+import type { Clock } from '../../platform/common/clock.js';
 
 /** The number of failures in a row that open the circuit. */
 const FAILURES_TO_OPEN = 5;
@@ -19,7 +18,7 @@ const PROBE_WAIT_MS = 1_000;
 /** `open`: no request may try. `half_open`: one request at a time may try. */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-export interface BreakerListener {
+interface BreakerListener {
   /** No request may try for this time. */
   opened(openMs: number): void;
   closed(): void;
@@ -44,7 +43,8 @@ export class CircuitBreaker {
   private probe: object | undefined;
   private isReportedOpen = false;
   private openedAt = 0;
-  private lastFailure: ErrorCode | undefined;
+  private failedAt = 0;
+  private lastFailure: string | undefined;
 
   /** @param random returns a number from 0 (inclusive) to 1 (exclusive). */
   constructor(
@@ -70,9 +70,14 @@ export class CircuitBreaker {
     return this.state === 'closed' ? undefined : this.now() - this.openedAt;
   }
 
-  /** The code of the failure for which the circuit is not closed. `undefined`: it is closed, or another replica knows the reason. */
-  get failure(): ErrorCode | undefined {
-    return this.state === 'closed' ? undefined : this.lastFailure;
+  /** Why the last attempt failed. `undefined`: the last attempt succeeded, or another replica knows the reason. */
+  get failure(): string | undefined {
+    return this.state === 'closed' && this.failures === 0 ? undefined : this.lastFailure;
+  }
+
+  /** The time since the last failure, in milliseconds. `undefined`: the last attempt succeeded. */
+  get failedForMs(): number | undefined {
+    return this.failures === 0 ? undefined : this.now() - this.failedAt;
   }
 
   /** The time until a request may try, in milliseconds. 0: now. */
@@ -97,9 +102,9 @@ export class CircuitBreaker {
   /**
    * Lets no request try for this time. A shorter cooldown does not replace a longer one.
    *
-   * @param failure the code of the failure that brought the cooldown. `undefined`: another replica has reported the cooldown.
+   * @param failure why the attempt that brought the cooldown has failed. `undefined`: another replica has reported the cooldown.
    */
-  coolDown(ms: number, failure?: ErrorCode): void {
+  coolDown(ms: number, failure?: string): void {
     const limited = Math.min(ms, MAX_COOLDOWN_MS);
     const until = this.now() + limited;
     if (until <= this.coolsDownUntil) return;
@@ -120,9 +125,9 @@ export class CircuitBreaker {
 
   /**
    * @param slow whether the caller of the attempt had to wait for the failure.
-   * @param failure the code of the failure.
+   * @param failure why the attempt has failed, in one line.
    */
-  fail(attempt: object, slow: boolean, failure?: ErrorCode): void {
+  fail(attempt: object, slow: boolean, failure?: string): void {
     this.end(attempt);
     // A circuit that is open does not stay open longer because of attempts that began before.
     if (this.state === 'open') return;
@@ -136,14 +141,24 @@ export class CircuitBreaker {
     this.reportOpened(openMs);
   }
 
+  /** Lets all requests try again, because an operator says so. */
+  close(): void {
+    this.failures = 0;
+    this.timesOpened = 0;
+    this.coolsDownUntil = 0;
+    this.probe = undefined;
+    this.reportClosed();
+  }
+
   /** Ends the attempt, with or without a result. Another request may then probe. */
   end(attempt: object): void {
     if (this.probe === attempt) this.probe = undefined;
   }
 
   /** Call this before the change that may open the circuit. */
-  private recordFailure(failure: ErrorCode | undefined): void {
-    if (this.state === 'closed') this.openedAt = this.now();
+  private recordFailure(failure: string | undefined): void {
+    this.failedAt = this.now();
+    if (this.state === 'closed') this.openedAt = this.failedAt;
     this.lastFailure = failure;
   }
 

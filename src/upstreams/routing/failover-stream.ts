@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { factsOf, ServiceError } from '../../common/service-error.js';
-import type { RouteConfig } from '../../config/config.js';
+import { factsOf, ServiceError } from '../../platform/common/service-error.js';
+import type { RouteConfig } from '../../platform/config/config.js';
 import type { Attempt } from '../completion/attempt.js';
 import { PartStream, beginsAnswer } from '../completion/part-stream.js';
 import { CLIENT_GONE } from '../completion/part-reader.js';
+import { withoutState } from '../completion/provider-state.js';
+import { ProviderFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { InvalidMember } from '../protocols/shared/invalid-member.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
@@ -22,6 +24,9 @@ export class FailoverStream extends PartStream {
   /** What the current attempt has sent before its first text. A later attempt may still replace it. */
   private early: CompletionPart[] = [];
   private complete = false;
+  /** The route of the current attempt. */
+  private route: RouteConfig | undefined;
+  private mayOmitState = true;
   /** Later attempts begin in a callback of a connection. Their spans still belong to the request. */
   private readonly inRequest: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined;
 
@@ -54,7 +59,7 @@ export class FailoverStream extends PartStream {
 
   override read(): CompletionPart | undefined {
     // The parts up to the first text are returned even if the completion was stopped since then.
-    const part = this.hasBegun ? (this.early.shift() ?? this.readAttempt()) : undefined;
+    const part = this.hasStarted ? (this.early.shift() ?? this.readAttempt()) : undefined;
     if (part !== undefined) return part;
     this.throwFailure();
     return undefined;
@@ -94,24 +99,42 @@ export class FailoverStream extends PartStream {
   /** Tries routes until an attempt has begun the answer, or waits for its provider. */
   private tryRoutes(lastFailure?: Error): void {
     let failure = lastFailure;
-    while (!this.over && !this.hasBegun) {
+    while (!this.over && !this.hasStarted) {
       try {
-        const next = this.routes.next();
-        if (next.done === true) throw this.failureOfAll(failure);
+        const route = this.nextRoute(failure);
         this.early = [];
         // The next attempt may call back before it is known. The failed one then must not be read again.
         this.attempt = undefined;
-        this.attempt = this.beginAttempt(next.value);
+        this.attempt = this.beginAttempt(route);
       } catch (error) {
         this.fail(unexpectedFailure(error));
         return;
       }
       const failed = this.readUntilText();
       if (failed === undefined) return;
-      if (!mayWorkElsewhere(failed)) this.fail(failed);
+      if (!this.mayTryAgain(failed)) this.fail(failed);
       // The failure of a provider says more than that another one could never accept the request.
       failure = failed instanceof InvalidMember ? (failure ?? failed) : failed;
     }
+  }
+
+  /** Returns the next route. A route that refuses the encrypted reasoning is tried once more, without this reasoning. */
+  private nextRoute(failure: Error | undefined): RouteConfig {
+    const { completion, route } = this;
+    if (completion !== undefined && route !== undefined && this.mayOmitState && refusesState(failure)) {
+      const { request } = completion;
+      this.mayOmitState = false;
+      this.completion = { ...completion, request: { ...request, messages: withoutState(request.messages) } };
+      return route;
+    }
+    const next = this.routes.next();
+    if (next.done === true) throw this.failureOfAll(failure);
+    this.route = next.value;
+    return next.value;
+  }
+
+  private mayTryAgain(failure: Error): boolean {
+    return mayWorkElsewhere(failure) || (this.mayOmitState && refusesState(failure));
   }
 
   private failureOfAll(failure = new Error('The model has no route.')): Error {
@@ -128,12 +151,12 @@ export class FailoverStream extends PartStream {
   }
 
   private readonly onChange = (): void => {
-    if (!this.hasBegun && !this.over) {
+    if (!this.hasStarted && !this.over) {
       const failure = this.readUntilText();
-      if (failure !== undefined && mayWorkElsewhere(failure)) this.tryRoutes(failure);
+      if (failure !== undefined && this.mayTryAgain(failure)) this.tryRoutes(failure);
       else if (failure !== undefined) this.fail(failure);
     }
-    if (this.hasBegun || this.over) this.onReadable();
+    if (this.hasStarted || this.over) this.onReadable();
   };
 
   /** Reads the attempt up to the first text. Returns the failure of the attempt, if it has failed. */
@@ -171,6 +194,11 @@ export class FailoverStream extends PartStream {
       return undefined;
     }
   }
+}
+
+/** The provider cannot read the encrypted reasoning of an earlier turn, for example because its key is another one now. */
+function refusesState(failure: Error | undefined): boolean {
+  return failure instanceof ProviderFailure && failure.failureCause.code === 'invalid_encrypted_content';
 }
 
 function mayWorkElsewhere(failure: Error): boolean {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ModelConfig } from '../../config/config.js';
+import type { ModelConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../completion/call-trace.js';
+import { upstreamOfState } from '../completion/provider-state.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
 import { AttemptFactory } from './attempt-factory.js';
 import { FailoverStream } from './failover-stream.js';
@@ -41,7 +42,7 @@ export class ModelRouter {
     trace: CallTrace,
     onOver: (failure?: unknown) => void,
   ): FailoverStream {
-    const routes = routesToTry(model, request.accountId, this.states, Math.random);
+    const routes = routesToTry(model, request.accountId, this.states, Math.random, upstreamOfState(request.messages));
     return new FailoverStream({ model, request, trace }, routes, this.attempts, onOver);
   }
 }

@@ -1,4 +1,4 @@
-import type { Capability } from '../../config/capability.js';
+import type { Capability } from '../../platform/config/capabilities.js';
 import type { ImageContent, Message, TextContent } from '../contract/conversation.js';
 import type { CompletionRequest } from './routed-completion.js';
 

@@ -1,17 +1,42 @@
-import { ServiceError } from '../../common/service-error.js';
-import type { ModelConfig, RouteConfig } from '../../config/config.js';
-import { GENERATION_OPTIONS, type GenerationOption, type GenerationOptions } from '../../config/generation-options.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import type { ModelConfig, RouteConfig } from '../../platform/config/config.js';
+import {
+  GENERATION_OPTIONS,
+  type GenerationOption,
+  type GenerationOptions,
+} from '../../platform/config/capabilities.js';
 import type { Protocol } from '../contract/protocol.js';
 import type { CapabilityNeed } from './needed-capabilities.js';
 
+type Capabilities = Pick<ModelConfig, 'capabilities'>;
+
 /** Whether a route takes an option: its protocol has a name for the option, and the configuration does not exclude it. */
-export function takes(protocol: Protocol, route: RouteConfig, option: GenerationOption): boolean {
+function takes(protocol: Protocol, route: RouteConfig, option: GenerationOption): boolean {
   return protocol.generationOptions?.[option] !== undefined && !route.unsupportedOptions.includes(option);
 }
 
-/** Leaves out the temperature if the route does not take it: every request has one, because of its default. */
-export function optionsForRoute(options: GenerationOptions, protocol: Protocol, route: RouteConfig): GenerationOptions {
-  return takes(protocol, route, 'temperature') ? options : { ...options, temperature: undefined };
+/** Whether an option is left out because the model reasons. */
+function isRefusedByReasoning(protocol: Protocol, { capabilities }: Capabilities, option: GenerationOption): boolean {
+  return capabilities?.includes('reasoning') === true && protocol.refusedByReasoning?.includes(option) === true;
+}
+
+/**
+ * Leaves out the temperature if the route does not take it, because every request has one by default. Also leaves out what the
+ * protocol does not take for a model that reasons.
+ */
+export function optionsForRoute(
+  options: GenerationOptions,
+  protocol: Protocol,
+  route: RouteConfig,
+  model: Capabilities,
+): GenerationOptions {
+  const leftOut = GENERATION_OPTIONS.filter(
+    (option) =>
+      options[option] !== undefined &&
+      (isRefusedByReasoning(protocol, model, option) || (option === 'temperature' && !takes(protocol, route, option))),
+  );
+  if (leftOut.length === 0) return options;
+  return { ...options, ...Object.fromEntries(leftOut.map((option) => [option, undefined])) };
 }
 
 /** A member of a request that not every route takes. */
@@ -35,7 +60,13 @@ export function withRoutesFor(
   const needed = GENERATION_OPTIONS.filter((option) => option !== 'temperature' && options[option] !== undefined);
   if (needed.length === 0 && needs.length === 0) return model;
   const requirements: readonly Requirement[] = [
-    ...needed.map((field) => ({ field, isMetBy: (route: RouteConfig) => takes(protocolOf(route), route, field) })),
+    ...needed.map((field) => ({
+      field,
+      isMetBy: (route: RouteConfig) => {
+        const protocol = protocolOf(route);
+        return takes(protocol, route, field) || isRefusedByReasoning(protocol, model, field);
+      },
+    })),
     ...needs.map(({ field, capability }) => ({
       field,
       isMetBy: (route: RouteConfig) =>

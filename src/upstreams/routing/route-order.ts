@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../../common/service-error.js';
-import type { ModelConfig, RouteConfig } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import type { ModelConfig, RouteConfig } from '../../platform/config/config.js';
 import type { RouteStates } from './route-states.js';
 
-const MS_PER_SECOND = 1_000;
 const MAX_UINT32 = 2 ** 32;
 
 type Routes = readonly RouteConfig[];
@@ -15,6 +14,7 @@ const groupsByRoutes = new WeakMap<Routes, readonly Routes[]>();
  * Yields the routes to try, in order: by priority, and within a priority by weight and load. For a sticky model, an account
  * gets the same order each time. Skips routes whose circuit is open.
  *
+ * @param preferred the name of the upstream that has made the state of the conversation: its route is the first, whatever its priority.
  * @param random returns a number from 0 (inclusive) to 1 (exclusive).
  * @throws {ServiceError} `upstream_unavailable` when the circuit of every route is open, with the time until the first one is tried again.
  */
@@ -23,10 +23,14 @@ export function* routesToTry(
   accountId: string,
   states: RouteStates,
   random: () => number,
+  preferred?: string,
 ): Generator<RouteConfig, void> {
-  let hasTried = false;
+  const first = routes.find(({ upstream }) => upstream.name === preferred);
+  let hasTried = first !== undefined && states.of(first).waitMs === 0;
+  if (first !== undefined && hasTried) yield first;
+  const triedFirst = hasTried ? first : undefined;
   for (const group of groupsOf(routes)) {
-    const left = [...group];
+    const left = group.filter((route) => route !== triedFirst);
     for (let route = next(); route !== undefined; route = next()) {
       hasTried = true;
       yield route;
@@ -96,12 +100,11 @@ function hashOf(text: string): number {
 }
 
 function allOpen(waitMs: number): ServiceError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
   return new ServiceError(
     'upstream_unavailable',
     'All providers of this model are unavailable for now. Try again later.',
     {
-      retryAfterSeconds,
+      retryAfterMs: waitMs,
     },
   );
 }

@@ -1,7 +1,8 @@
-import { factsOf, type ErrorCode, type ServiceError } from '../../common/service-error.js';
+import { factsOf, type ServiceError } from '../../platform/common/service-error.js';
 import type { AttemptEnd, AttemptObserver } from '../completion/attempt-observer.js';
-import { ProviderFailure } from '../contract/provider-failure.js';
+import { causeOf, failureText, ProviderFailure } from '../contract/provider-failure.js';
 import { MAX_COOLDOWN_MS, type CircuitBreaker } from './circuit-breaker.js';
+import { RouteCounts } from './route-counts.js';
 
 const MS_PER_SECOND = 1_000;
 
@@ -12,6 +13,9 @@ const MS_PER_SECOND = 1_000;
 export class RouteState {
   /** The number of attempts that are not over. */
   inFlight = 0;
+  readonly counts = new RouteCounts();
+  /** The attempts that have no text yet, the oldest first. */
+  private readonly waiting = new Set<RouteAttempt>();
 
   /** @param onCooldown called when the provider has asked for a cooldown of the route or of the whole upstream. */
   constructor(
@@ -25,12 +29,31 @@ export class RouteState {
     return Math.max(this.route.waitMs, this.upstream.waitMs);
   }
 
-  begin(): RouteAttempt {
-    this.inFlight += 1;
-    return new RouteAttempt(this);
+  /** How many attempts wait for their first text. */
+  get waitingCount(): number {
+    return this.waiting.size;
   }
 
-  coolDown(scope: 'route' | 'upstream', ms: number, failure?: ErrorCode): void {
+  /** For how long the oldest of them has waited, in milliseconds. 0: none waits. */
+  get longestWaitMs(): number {
+    const [oldest] = this.waiting;
+    return oldest === undefined ? 0 : performance.now() - oldest.startedAt;
+  }
+
+  begin(): RouteAttempt {
+    this.inFlight += 1;
+    this.counts.begin();
+    const attempt = new RouteAttempt(this);
+    this.waiting.add(attempt);
+    return attempt;
+  }
+
+  /** The attempt waits no more, because it has a text or is over. */
+  answered(attempt: RouteAttempt): void {
+    this.waiting.delete(attempt);
+  }
+
+  coolDown(scope: 'route' | 'upstream', ms: number, failure?: string): void {
     const limitedMs = Math.min(ms, MAX_COOLDOWN_MS);
     this[scope].coolDown(limitedMs, failure);
     this.onCooldown(scope, limitedMs);
@@ -38,7 +61,9 @@ export class RouteState {
 }
 
 /** One attempt at a route. Records in the state of the route what the attempt shows. */
-export class RouteAttempt implements AttemptObserver {
+class RouteAttempt implements AttemptObserver {
+  readonly startedAt = performance.now();
+
   constructor(private readonly state: RouteState) {
     state.route.begin(this);
     state.upstream.begin(this);
@@ -46,14 +71,19 @@ export class RouteAttempt implements AttemptObserver {
 
   /** The first text is a success of the route, even if the attempt fails later. */
   onFirstText(): void {
+    this.state.answered(this);
     this.succeed();
   }
 
   onEnd(end: AttemptEnd): void {
     const { state } = this;
     if (end.type === 'complete') this.succeed();
-    else if (end.type === 'failed') this.fail(end.failure);
+    else if (end.type === 'failed') {
+      state.counts.fail(end.failure.code, causeOf(end.failure));
+      this.fail(end.failure);
+    }
     state.inFlight -= 1;
+    state.answered(this);
     state.route.end(this);
     state.upstream.end(this);
   }
@@ -68,7 +98,8 @@ export class RouteAttempt implements AttemptObserver {
     const { code, retryAfterSeconds = 0 } = failure;
     if (factsOf(code).fault !== 'provider') return;
     const scope = failure instanceof ProviderFailure ? failure.scope : 'route';
-    if (retryAfterSeconds > 0) this.state.coolDown(scope, retryAfterSeconds * MS_PER_SECOND, code);
-    else if (code !== 'upstream_unavailable') this.state[scope].fail(this, code === 'upstream_timeout', code);
+    const why = failureText(code, causeOf(failure));
+    if (retryAfterSeconds > 0) this.state.coolDown(scope, retryAfterSeconds * MS_PER_SECOND, why);
+    else if (code !== 'upstream_unavailable') this.state[scope].fail(this, code === 'upstream_timeout', why);
   }
 }

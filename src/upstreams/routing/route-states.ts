@@ -1,14 +1,21 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import type { RouteConfig } from '../../config/config.js';
+import type { RouteConfig } from '../../platform/config/config.js';
 import { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
 import { RedisCooldowns } from './redis-cooldowns.js';
 import { RouteState } from './route-state.js';
 
 /** A breaker with its names, for metrics. `model` is the provider's name of the model. */
-export interface NamedBreaker {
+interface NamedBreaker {
   readonly upstream: string;
   readonly model: string | undefined;
   readonly breaker: CircuitBreaker;
+}
+
+/** The state of a route with its names. `model` is the provider's name of the model. */
+interface NamedRoute {
+  readonly upstream: string;
+  readonly model: string;
+  readonly state: RouteState;
 }
 
 /**
@@ -24,7 +31,8 @@ export class RouteStates {
 
   constructor(@Optional() @Inject(RedisCooldowns) private readonly shared?: RedisCooldowns) {
     shared?.subscribe((key, ms) => {
-      this.breaker(key).coolDown(ms);
+      if (ms === 0) this.named.get(key)?.breaker.close();
+      else this.breaker(key).coolDown(ms);
     });
   }
 
@@ -48,6 +56,21 @@ export class RouteStates {
     const states = routes.map(({ breaker }) => breaker.state);
     if (states.length === 0 || states.includes('closed')) return 'closed';
     return states.includes('half_open') ? 'half_open' : 'open';
+  }
+
+  /** Closes the circuit of a route, or of a whole upstream, at all replicas, and ends its cooldown. */
+  close(upstream: string, model: string | undefined): void {
+    const key = model === undefined ? upstream : `${upstream} ${model}`;
+    this.named.get(key)?.breaker.close();
+    this.shared?.publish(key, 0);
+  }
+
+  /** Returns the routes that were used. */
+  *used(): Generator<NamedRoute> {
+    for (const [key, state] of this.states) {
+      const { upstream, model = '' } = this.named.get(key) as NamedBreaker;
+      yield { upstream, model, state };
+    }
   }
 
   /** Returns the breakers of all routes and upstreams that were used. */

@@ -1,9 +1,12 @@
-import type { ModelConfig } from '../../config/config.js';
+import type { ModelConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../completion/call-trace.js';
 import type { ChatCall } from '../contract/chat-call.js';
 
 /** A validated request, before a route is chosen. */
-export type CompletionRequest = Omit<ChatCall, 'model' | 'modelMaxOutputTokens'> & {
+export type CompletionRequest = Omit<
+  ChatCall,
+  'model' | 'modelMaxOutputTokens' | 'modelCapabilities' | 'modelThinking'
+> & {
   readonly accountId: string;
   /** Whether the stream returns reasoning. Without reasoning, a failover is possible until the first text. */
   readonly readsReasoning?: boolean;

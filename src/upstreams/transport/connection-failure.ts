@@ -1,4 +1,4 @@
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { ProviderFailure } from '../contract/provider-failure.js';
 
 const TIMED_OUT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
@@ -18,7 +18,11 @@ export function failureOfConnection(error: unknown): ServiceError {
     return new ProviderFailure('upstream_timeout', message, { cause: error, scope: 'upstream' });
   }
   const scope = UNREACHABLE.test(code) ? 'upstream' : 'route';
-  return new ProviderFailure('upstream_error', 'The connection to the provider failed.', { cause: error, scope });
+  return new ProviderFailure('upstream_error', 'The connection to the provider failed.', {
+    cause: error,
+    scope,
+    failureCause: { kind: 'connection' },
+  });
 }
 
 /** Converts an error that no provider has caused. `error` is logged, but never sent to the client. */

@@ -1,4 +1,5 @@
-import { Client, type Dispatcher } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import { ignoreContinue } from './ignored-continue.js';
 
 /** The time to keep an idle connection to a provider. The provider can announce another time. */
 const KEEP_ALIVE_MS = 15_000;
@@ -50,7 +51,7 @@ export class ConnectionPool {
   open(): Connection {
     const client = new Client(this.origin, {
       pipelining: 1,
-      connect: { timeout: this.connectTimeoutMs },
+      connect: connectorOf(this.connectTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       // An attempt has its own timers, because only the attempt can tell a sign of life from other data.
@@ -130,4 +131,17 @@ export class ConnectionPool {
     if (index !== -1) this.idle.splice(index, 1);
     client.destroy().catch(() => undefined);
   }
+}
+
+function connectorOf(timeout: number): buildConnector.connector {
+  const connect = buildConnector({ timeout });
+  return (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error !== null) callback(error, null);
+      else {
+        ignoreContinue(socket);
+        callback(null, socket);
+      }
+    });
+  };
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../common/service-error.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import type { Decoder, Framing, ProviderEvent } from '../contract/framing.js';
 
 const LF = 0x0a;
@@ -9,7 +9,7 @@ const CR = 0x0d;
  * a line end, because providers leave out the last one. The bytes may be split at any place: a line is decoded as a whole,
  * so a character is never decoded in two halves.
  */
-export class NdjsonDecoder implements Decoder {
+class NdjsonDecoder implements Decoder {
   /** The pieces of the unfinished line. */
   private pieces: Buffer[] = [];
   private length = 0;

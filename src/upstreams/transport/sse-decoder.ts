@@ -1,18 +1,21 @@
 import { isAscii } from 'node:buffer';
-import { ServiceError } from '../../common/service-error.js';
-import { DEFAULT_MAX_EVENT_BYTES } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { DEFAULT_MAX_EVENT_BYTES } from '../../platform/config/config.js';
 import type { Decoder, Framing, ProviderEvent } from '../contract/framing.js';
 
 const LF = 0x0a;
 const SPACE = 0x20;
+const OPENING_BRACE = 0x7b;
 
 /**
  * Decodes one stream of server-sent events as the WHATWG standard says. The bytes may be split at any place. Passes on each
- * event as soon as its last byte arrives. There are two additions to the standard:
+ * event as soon as its last byte arrives. There are three additions to the standard:
  *
  * - {@link end} also passes on an event without a final blank line, because providers leave out the last blank line.
  * - A field named `error` creates an event named `error`, with the value as its data. llama.cpp reports failures in this
  *   way.
+ * - A line of JSON is the data of an event that has no data. Gateways send their own errors in this way, and without the line an answer
+ *   with a missing piece would look complete.
  *
  * The decoder searches for line ends in the bytes as they are (Latin-1, one character for each byte). This works because
  * framing is ASCII, and no byte of a longer UTF-8 sequence looks like ASCII. Only lines with other characters than ASCII
@@ -32,6 +35,8 @@ export class SseDecoder implements Decoder {
   /** `undefined`: the event has no data yet. An event without data is ignored. */
   private data: string | undefined;
   private eventLength = 0;
+  /** A line of JSON that is not the value of a field. */
+  private bareJson: string | undefined;
 
   /** @param maxEventBytes the maximum number of bytes of one line, and of the data lines of one event. */
   constructor(
@@ -87,7 +92,13 @@ export class SseDecoder implements Decoder {
 
   /** Whether the line at `start` holds all data of its event, if a blank line follows the line. */
   private isOnlyData(raw: string, start: number): boolean {
-    return raw.startsWith('data:', start) && this.data === undefined && this.partialLength === 0 && !this.isFirstLine;
+    return (
+      raw.startsWith('data:', start) &&
+      this.data === undefined &&
+      this.bareJson === undefined &&
+      this.partialLength === 0 &&
+      !this.isFirstLine
+    );
   }
 
   /** Reads lines that end in LF, CR or CRLF. Returns the start of the unfinished line. */
@@ -152,7 +163,8 @@ export class SseDecoder implements Decoder {
       this.eventName = 'error';
       this.addData(textOf(raw, encoded, afterColon(raw, start + 6), end), length);
     } else {
-      this.readBareField(raw.slice(start, end));
+      if (raw.charCodeAt(start) === OPENING_BRACE) this.bareJson ??= textOf(raw, encoded, start, end);
+      else this.readBareField(raw.slice(start, end));
     }
   }
 
@@ -170,8 +182,9 @@ export class SseDecoder implements Decoder {
   }
 
   private endEvent(): void {
-    const { eventName, data } = this;
+    const { eventName, data = this.bareJson } = this;
     this.eventName = '';
+    this.bareJson = undefined;
     if (data === undefined) return;
     this.data = undefined;
     this.eventLength = 0;

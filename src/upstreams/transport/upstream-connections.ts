@@ -1,10 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Dispatcher } from 'undici';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
-import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
+import { CONFIG, type Config, type UpstreamConfig } from '../../platform/config/config.js';
 import { ConnectionPool, type Connection } from './connection-pool.js';
-import type { UpstreamRequest } from '../contract/protocol.js';
+import type { EncodedRequest } from './encoded-request.js';
 import { UpstreamExchange } from './upstream-exchange.js';
 
 /** The `Retry-After` value for the client, in seconds. */
@@ -30,7 +30,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
    * @param fresh use a new connection.
    * @throws {ServiceError} `unavailable` when the number of connections is at the limit and all connections are in use.
    */
-  send(upstream: UpstreamConfig, request: UpstreamRequest, onChange: () => void, fresh = false): UpstreamExchange {
+  send(upstream: UpstreamConfig, request: EncodedRequest, onChange: () => void, fresh = false): UpstreamExchange {
     const pool = this.pool(upstream, request.url.origin);
     const used = fresh ? undefined : pool.reuse();
     return new UpstreamExchange(used ?? this.open(pool), request, onChange);

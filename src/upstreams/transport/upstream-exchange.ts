@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { ServiceError } from '../../common/service-error.js';
+import { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import type { ResponseHeaders, UpstreamRequest } from '../contract/protocol.js';
 import { HIGH_WATER_BYTES, WaitingBytes } from './backpressure.js';
 import type { Connection } from './connection-pool.js';
 import { failureOfConnection } from './connection-failure.js';
+import type { EncodedRequest } from './encoded-request.js';
 
 /** A longer body is released as soon as it is sent. In UTF-16 units. */
 const LONG_BODY = 64 * 1024;
+
+/**
+ * A provider that closes a kept connection while the request is on its way answers within a round trip. Later, the provider may have
+ * worked on the request, and a second one would cost twice.
+ */
+const SENT_TOO_LATE_MS = 1_000;
 
 /** The maximum number of interim responses (1xx) before the response. */
 const MAX_INTERIM_RESPONSES = 16;
@@ -47,6 +55,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   private discardedBytes = 0;
   private interimResponses = 0;
   private isLost = false;
+  private readonly sentAt = performance.now();
   private isNotifying = false;
 
   /**
@@ -55,14 +64,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
    */
   constructor(
     private readonly connection: Connection,
-    request: UpstreamRequest,
+    request: EncodedRequest,
     private onChange: () => void,
   ) {
-    const { method = 'POST', url, headers, body } = request;
+    const { method = 'POST', url } = request;
     const path = url.pathname + url.search;
-    const ofPost = body.length > LONG_BODY ? streamed(headers, body) : { headers, body };
-    const sent = method === 'GET' ? { headers, body: null } : ofPost;
-    connection.client.dispatch({ origin: url.origin, path, method, ...sent }, this);
+    connection.client.dispatch({ origin: url.origin, path, method, ...sendable(request) }, this);
   }
 
   /** True when the connection failed before any response, and the provider may have closed it before the request was sent. */
@@ -149,7 +156,8 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.failure === undefined) {
-      this.isLost = LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
+      const isEarly = performance.now() - this.sentAt < SENT_TOO_LATE_MS;
+      this.isLost = isEarly && LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
       this.failure = failureOfConnection(error);
     }
     // The request was not begun, for example because it is invalid.
@@ -168,18 +176,31 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 }
 
+function sendable(request: EncodedRequest) {
+  const { method, headers, pieces } = request;
+  if (method === 'GET') return { headers, body: null };
+  if (pieces !== undefined) return streamed(headers, pieces);
+  const { body } = request;
+  return body.length > LONG_BODY ? streamed(headers, [Buffer.from(body)]) : { headers, body };
+}
+
 /**
  * undici keeps the bytes of a body until the end of the answer, but a stream can release them as soon as they are read.
- * (`Readable.from` keeps them, too.)
+ * (`Readable.from` keeps them, too.) The system may take all pieces at once, so they are sent in steps.
  */
-function streamed(headers: UpstreamRequest['headers'], body: string) {
-  let bytes: Buffer | null = Buffer.from(body);
+function streamed(headers: UpstreamRequest['headers'], bytes: readonly Buffer[]) {
+  const waiting = [...bytes];
+  const steps = new Steps();
+  const length = bytes.reduce((sum, piece) => sum + piece.length, 0);
   return {
-    headers: { ...headers, 'content-length': String(bytes.length) },
+    headers: { ...headers, 'content-length': String(length) },
     body: new Readable({
       read() {
-        this.push(bytes);
-        bytes = null;
+        const send = (): void => {
+          this.push(waiting.shift() ?? null);
+        };
+        if (steps.isOver) void steps.next().then(send);
+        else send();
       },
     }),
   };

@@ -1,16 +1,14 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { queryRows } from '../../database/queries/statements.js';
+import { queryRows } from '../../platform/database/queries/statements.js';
 import { DataSource } from 'typeorm';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { RecentMap } from '../../common/recent-map.js';
-import { CONFIG, type Config } from '../../config/config.js';
-import { MICROS } from '../../config/limits/budget.js';
-import { eventIdOf, type WebhookEvent } from '../../webhooks/outbox/webhook-event.js';
-import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { RecentMap } from '../../platform/common/recent-map.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { MICROS } from '../../platform/config/limits/budget.js';
+import { eventIdOf, type WebhookEvent } from '../../platform/outbox/webhook-event.js';
+import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
 import { UsageLedger } from '../ledger/usage-ledger.js';
-import { selectUse } from './budget-statements.js';
-import type { CurrentBudget } from './current-budget.js';
-import { RunningHolds } from './running-holds.js';
+import { selectUse, type CurrentBudget } from './budget-statements.js';
 
 /** The part of a budget from which on a warning is due. */
 export const WARNING_SHARE = 0.8;
@@ -23,7 +21,7 @@ type BudgetEventType = 'budget.warning' | 'budget.exceeded';
 
 /**
  * Reports budgets to webhooks: once for each period, amount and threshold. What is spent is read from the ledger after the record of
- * a stream is stored. `BudgetRounds` finds what a killed process could not report.
+ * a stream is stored. `BudgetChecks` finds what a killed process could not report.
  */
 @Injectable()
 export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
@@ -41,7 +39,6 @@ export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
     private readonly outbox: WebhookOutbox,
     private readonly ledger: UsageLedger,
     private readonly database: DataSource,
-    private readonly running: RunningHolds,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -63,7 +60,7 @@ export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
   }
 
   /** A stream has reserved money from the budgets. Called only if {@link isWanted}. */
-  begun(recordId: string, budgets: readonly CurrentBudget[]): void {
+  started(recordId: string, budgets: readonly CurrentBudget[]): void {
     this.open.set(recordId, budgets);
   }
 
@@ -118,7 +115,7 @@ export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
   }
 
   private async spentOf(budget: CurrentBudget): Promise<number> {
-    const { sql, parameters } = selectUse(budget, this.config.currency, this.running.expiredAt(this.now()));
+    const { sql, parameters } = selectUse(budget, this.config.currency);
     const [use] = await queryRows<{ spent: number | string }>(this.database, sql, parameters);
     return Number(use?.spent ?? 0);
   }

@@ -1,20 +1,29 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
-import { MICROS, type Budget } from '../../config/limits/budget.js';
-import type { Row } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
+import { MICROS, type Budget } from '../../platform/config/limits/budget.js';
+import type { Row } from '../../platform/database/queries/atomic-statements.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { BudgetEvents } from './budget-events.js';
-import { deleteHold, selectUse, updateHold, type BudgetHold } from './budget-statements.js';
-import { currentBudget, type CurrentBudget } from './current-budget.js';
-import { HoldQueue } from './hold-queue.js';
-import { RunningHolds } from './running-holds.js';
-import { SharedHolds } from './shared-holds.js';
+import type { CostBound } from './reserved-cost.js';
+import {
+  deleteReservation,
+  selectUse,
+  updateReservation,
+  type BudgetReservation,
+  currentBudget,
+  type CurrentBudget,
+} from './budget-statements.js';
+import { ReservationQueue } from './reservation-queue.js';
+import { RunningReservations } from './running-reservations.js';
+import { SharedReservations } from './shared-reservations.js';
 
 /** How often a request tries to reserve money that other streams release meanwhile. */
-const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 4;
+/** The tokens of a usual answer. */
+const USUAL_ANSWER_TOKENS = 1024;
 
 /** A budget and what remains of it, in units of the currency. */
 export interface BudgetState {
@@ -48,7 +57,9 @@ export function budgetState(budget: CurrentBudget, use: Row | undefined, currenc
 type Budgets = () => readonly CurrentBudget[];
 
 /** The money that one stream has reserved. */
-export interface SpendHold {
+export interface SpendReservation {
+  /** The most tokens of the answer that the money covers. */
+  readonly maxTokens: number;
   /** The id of the record of the stream. */
   readonly recordId: string;
   /** Releases the money of a stream that has not begun. */
@@ -62,11 +73,11 @@ export interface SpendHold {
  * there, so the budgets are exact over all replicas, and nothing is lost with Redis or with a process.
  */
 @Injectable()
-export class SpendBudgets implements OnModuleDestroy {
+export class SpendBudgets {
   constructor(
-    private readonly queue: HoldQueue,
-    private readonly running: RunningHolds,
-    private readonly shared: SharedHolds,
+    private readonly queue: ReservationQueue,
+    private readonly running: RunningReservations,
+    private readonly shared: SharedReservations,
     private readonly events: BudgetEvents,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
@@ -78,20 +89,22 @@ export class SpendBudgets implements OnModuleDestroy {
   }
 
   /**
-   * Reserves money for a stream.
+   * Reserves the most that a stream can cost. If less is left, an answer for which the client has set no limit gets a lower one.
    *
-   * @param micros the most that the stream can cost, in millionths of the currency unit.
    * @param id the id of the record of the stream.
    * @returns a promise only if the database must be queried.
    * @throws {ServiceError} `budget_exceeded`, and `unavailable` when the database does not answer.
    */
-  reserve(principal: Principal, micros: number, id: string): SpendHold | Promise<SpendHold> {
+  reserve(principal: Principal, bound: CostBound, id: string): SpendReservation | Promise<SpendReservation> {
     const { accountId, credential } = principal;
     const keyId = credential.kind === 'api_key' ? credential.keyId : undefined;
-    const hold = { id, accountId, keyId, micros };
+    const micros = bound.microsOf(bound.answer);
+    const reservation = { id, accountId, keyId, micros };
     const budgets = () => this.budgetsOf(principal, this.now());
-    const isShared = this.shared.take(hold, id, micros, budgets);
-    return isShared === true ? this.sharedHold(hold, budgets) : this.reserveLater(hold, budgets, isShared);
+    const isShared = this.shared.take(reservation, id, micros, budgets);
+    return isShared === true
+      ? this.sharedReservation(reservation, bound, budgets)
+      : this.reserveLater(reservation, bound, budgets, isShared);
   }
 
   /** Returns the budget of the caller, or `undefined`. With two budgets, the one of which less remains. */
@@ -108,35 +121,33 @@ export class SpendBudgets implements OnModuleDestroy {
     return (await this.states([currentBudget(budget, { accountId, key: undefined }, this.now())]))[0];
   }
 
-  onModuleDestroy(): void {
-    this.running.stop();
-  }
-
   private async reserveLater(
-    hold: BudgetHold,
+    reservation: BudgetReservation,
+    bound: CostBound,
     budgets: Budgets,
     willShare: boolean | Promise<boolean>,
-  ): Promise<SpendHold> {
-    if (await orUnavailable(Promise.resolve(willShare))) return this.sharedHold(hold, budgets);
-    const { id, accountId } = hold;
-    await this.hold(hold, budgets());
-    if (this.events.isWanted) this.events.begun(id, budgets());
+  ): Promise<SpendReservation> {
+    if (await orUnavailable(Promise.resolve(willShare))) return this.sharedReservation(reservation, bound, budgets);
+    const { id, accountId } = reservation;
+    const maxTokens = await this.reserveMoney(reservation, bound, budgets());
+    if (this.events.isWanted) this.events.started(id, budgets());
     return {
+      maxTokens,
       recordId: id,
       release: () => {
         this.events.released(id);
-        this.end(accountId, id, deleteHold(id));
+        this.running.end(accountId, id, deleteReservation(id));
       },
       settle: (cost) => {
-        if (cost === undefined) this.running.remove(id);
-        else this.end(accountId, id, updateHold(id, cost));
+        if (cost !== undefined) this.running.end(accountId, id, updateReservation(id, cost));
       },
     };
   }
 
-  private sharedHold({ id }: BudgetHold, budgets: Budgets): SpendHold {
-    if (this.events.isWanted) this.events.begun(id, budgets());
+  private sharedReservation({ id }: BudgetReservation, { answer }: CostBound, budgets: Budgets): SpendReservation {
+    if (this.events.isWanted) this.events.started(id, budgets());
     return {
+      maxTokens: answer,
       recordId: id,
       release: () => {
         this.events.released(id);
@@ -148,21 +159,24 @@ export class SpendBudgets implements OnModuleDestroy {
     };
   }
 
-  /** Reserves the money of one stream in the database. */
-  private async hold(hold: BudgetHold, budgets: readonly CurrentBudget[]): Promise<void> {
+  /** Reserves the money of one stream in the database. Returns the most tokens of the answer that the money covers. */
+  private async reserveMoney(
+    reservation: BudgetReservation,
+    bound: CostBound,
+    budgets: readonly CurrentBudget[],
+  ): Promise<number> {
+    let { answer } = bound;
     for (let attempt = 1; ; attempt++) {
-      if (await orUnavailable(this.running.take(hold, budgets))) return;
+      const micros = bound.microsOf(answer);
+      if (await orUnavailable(this.running.takeOnce({ ...reservation, micros }, budgets))) return answer;
       const states = await this.states(budgets);
-      const index = states.findIndex((state) => remainingOf(state) < hold.micros / MICROS);
+      const left = Math.min(...states.map(remainingMicrosOf));
       // Another stream may have released its money between the two statements.
-      if (index >= 0 || attempt === MAX_ATTEMPTS) throw this.refusal(budgets, states, Math.max(0, index), hold.micros);
+      if (micros <= left && attempt < MAX_ATTEMPTS) continue;
+      const lower = bound.isRequested ? 0 : loweredAnswer(bound.answerFor(left));
+      if (lower < 1 || attempt === MAX_ATTEMPTS) throw this.refusal(budgets, states, bound);
+      answer = Math.min(bound.answer, lower);
     }
-  }
-
-  private end(accountId: string, id: string, statement: ReturnType<typeof deleteHold>): void {
-    this.running.remove(id);
-    // If the database is unavailable, the record of the stream removes the hold later, or the hold expires.
-    this.queue.run(accountId, statement).catch(() => undefined);
   }
 
   private budgetsOf(principal: Principal, now: number): readonly CurrentBudget[] {
@@ -176,33 +190,56 @@ export class SpendBudgets implements OnModuleDestroy {
 
   private async states(budgets: readonly CurrentBudget[]): Promise<BudgetState[]> {
     const { currency } = this.config;
-    const expired = this.running.expiredAt(this.now());
     const states: BudgetState[] = [];
     for (const budget of budgets) {
-      const [use] = await orUnavailable(this.queue.run(budget.accountId, selectUse(budget, currency, expired)));
+      const [use] = await orUnavailable(this.queue.run(budget.accountId, selectUse(budget, currency)));
       states.push(budgetState(budget, use, currency));
     }
     return states;
   }
 
-  /** @param index the budget that leaves too little. */
-  private refusal(
-    budgets: readonly CurrentBudget[],
-    states: readonly BudgetState[],
-    index: number,
-    micros: number,
-  ): ServiceError {
+  private refusal(budgets: readonly CurrentBudget[], states: readonly BudgetState[], bound: CostBound): ServiceError {
+    const tightest = Math.min(...states.map(remainingMicrosOf));
+    const index = states.findIndex((state) => remainingMicrosOf(state) === tightest);
     const [budget, state] = [budgets[index], states[index]];
     if (budget === undefined || state === undefined) throw new Error('A request without a budget was refused.');
-    this.events.refused(budget, micros);
-    const { amount, spent, reserved, currency, per } = state;
-    const owner = budget.key === undefined ? 'account' : 'API key';
-    return new ServiceError(
-      'budget_exceeded',
-      `The budget of the ${owner} is ${amount} ${currency} per ${per}. ${spent} is spent, running requests have reserved ${reserved}, and this request needs up to ${micros / MICROS}.`,
-      { retryAfterSeconds: Math.max(1, Math.ceil((budget.resetsAt - this.now()) / 1000)) },
-    );
+    // Without a limit of the client, a request needs its prompt and one token.
+    const needed = bound.microsOf(bound.isRequested ? bound.answer : 1);
+    this.events.refused(budget, needed);
+    const retryAfterSeconds = Math.max(1, Math.ceil((budget.resetsAt - this.now()) / 1000));
+    const fitsLater = budgets.every(({ micros }) => needed <= micros);
+    return new ServiceError('budget_exceeded', refusalMessage(budget, state, bound, needed), {
+      ...(fitsLater && { retryAfterSeconds }),
+    });
   }
+}
+
+/**
+ * An answer without a limit of the client gets half of what is left, but at least a usual answer if there is enough, so that other
+ * requests can run at the same time.
+ */
+function loweredAnswer(affordable: number): number {
+  return Math.max(Math.min(affordable, USUAL_ANSWER_TOKENS), Math.floor(affordable / 2));
+}
+
+function refusalMessage(budget: CurrentBudget, state: BudgetState, bound: CostBound, needed: number): string {
+  const { amount, spent, reserved, currency, per } = state;
+  const money = (micros: number): string => `${micros / MICROS} ${currency}`;
+  const owner = budget.key === undefined ? 'account' : 'API key';
+  const facts =
+    `The budget of the ${owner} is ${amount} ${currency} per ${per}. ${spent} ${currency} is spent, running requests have ` +
+    `reserved ${reserved} ${currency}, and this request needs up to ${money(needed)}.`;
+  const now = bound.answerFor(remainingMicrosOf(state));
+  if (now >= 1) return `${facts} Set max_tokens to at most ${now}.`;
+  const whole = bound.answerFor(budget.micros);
+  if (whole < 1) return `${facts} The prompt alone costs more than the whole budget: send a shorter prompt.`;
+  if (whole < bound.answer && bound.isRequested)
+    return `${facts} In the next ${per}, set max_tokens to at most ${whole}.`;
+  return facts;
+}
+
+function remainingMicrosOf(state: BudgetState): number {
+  return Math.round(remainingOf(state) * MICROS);
 }
 
 function remainingOf({ amount, spent, reserved }: BudgetState): number {

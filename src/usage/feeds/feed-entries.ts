@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { queryRows, type Parameters } from '../../database/queries/statements.js';
+import { queryRows, type Parameters } from '../../platform/database/queries/statements.js';
 import { ledgerRow, RECORD_COLUMNS, type LedgerRow } from '../store/record-columns.js';
 
 const RECORDS_AT_ONCE = 100;
 
 /** A record that a feed has not delivered yet. */
-export interface FeedEntry {
+interface FeedEntry {
   readonly recordId: string;
   /** How often the record has changed since the entry exists. */
   readonly changes: number;

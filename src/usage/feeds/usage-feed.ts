@@ -1,4 +1,4 @@
-import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { ExtensionPoint } from '../../platform/common/extensions/extensions.js';
 import type { LedgerRow } from '../store/record-columns.js';
 
 /**

@@ -6,11 +6,10 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { Extensions } from '../../common/extensions/extensions.js';
-import { Rounds } from '../../common/timers/rounds.js';
-import { DAY_MS } from '../../common/utc-day.js';
-import { ConfigError } from '../../config/config-error.js';
+import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
+import { Extensions } from '../../platform/common/extensions/extensions.js';
+import { PeriodicTask } from '../../platform/common/timers/periodic-task.js';
+import { ConfigError } from '../../platform/config/config-error.js';
 import { FeedEntries } from './feed-entries.js';
 import { USAGE_FEEDS, type UsageFeed } from './usage-feed.js';
 
@@ -24,7 +23,7 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 
 interface Delivery {
   readonly feed: UsageFeed;
-  readonly rounds: Rounds;
+  readonly task: PeriodicTask;
   failures: number;
 }
 
@@ -50,18 +49,18 @@ export class UsageFeeds implements OnApplicationBootstrap, BeforeApplicationShut
     if (wrong.length > 0)
       throw new ConfigError(wrong.map((name) => `The usage feed "${name}" of a plugin needs another name.`));
     this.deliveries = feeds.map((feed) => {
-      const delivery: Delivery = { feed, rounds: new Rounds(() => this.run(delivery)), failures: 0 };
+      const delivery: Delivery = { feed, task: new PeriodicTask(() => this.run(delivery)), failures: 0 };
       return delivery;
     });
     for (const name of names) await this.entries.register(name, this.now());
     await this.entries.removeUnseen(this.now() - UNSEEN_DAYS * DAY_MS);
-    for (const { rounds } of this.deliveries) rounds.start(EVERY_MS);
+    for (const { task } of this.deliveries) task.start(EVERY_MS);
   }
 
   /** Ends the deliveries. What was not delivered is delivered by another process, or after the next start. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stop.abort(new Error('The process stops.'));
-    await Promise.all(this.deliveries.map(({ rounds }) => rounds.stop()));
+    await Promise.all(this.deliveries.map(({ task }) => task.stop()));
     for (const { feed } of this.deliveries) await this.entries.release(feed.name, this.owner).catch(() => undefined);
   }
 
@@ -89,14 +88,14 @@ export class UsageFeeds implements OnApplicationBootstrap, BeforeApplicationShut
     if (entries.length === 0) return false;
     const rows = entries.flatMap(({ row }) => row ?? []);
     const signal = AbortSignal.any([this.stop.signal, AbortSignal.timeout(DELIVERY_MS)]);
-    if (rows.length > 0) await inTime(feed.deliver(rows, signal), signal);
+    if (rows.length > 0) await inTime(() => feed.deliver(rows, signal), signal);
     await this.entries.remove(name, entries);
     return !this.stop.signal.aborted;
   }
 }
 
-/** Rejects when the signal aborts, because a plugin may not heed it. */
-async function inTime(delivery: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal aborts, because a plugin may not heed it. Begins nothing after the process has begun to stop. */
+async function inTime(deliver: () => Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -106,7 +105,7 @@ async function inTime(delivery: Promise<void>, signal: AbortSignal): Promise<voi
     signal.addEventListener('abort', onAbort);
   });
   try {
-    await Promise.race([delivery, aborted]);
+    await Promise.race([deliver(), aborted]);
   } finally {
     if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
   }

@@ -1,17 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { BegunStream } from '../record/usage-record.js';
-import { UnstorableData } from '../store/unstorable-data.js';
+import type { StartedStream } from '../record/usage-record.js';
+import { UnstorableData } from '../store/ledger-text.js';
 import type { UsageStore } from '../store/usage-store.js';
 
-/** Streams that begin within this time are written together. */
-const GATHERING_MS = 2;
 /**
- * The same time while many streams begin. A write every 2 ms would cost more than all other work of the ledger. The longer
- * time does not delay answers, because providers need longer to answer.
+ * The least time between two writes. Streams that begin meanwhile are written together: a write for each would cost more than all
+ * other work of the ledger. A stream that begins after a pause is written with those of the same turn of the event loop.
  */
-const GATHERING_BUSY_MS = 10;
-/** The maximum delay that the store may cause for an answer. A store that needs longer counts as unavailable. */
+const WRITE_EVERY_MS = 5;
+/** The maximum delay that the store may cause for a stream. A store that needs longer counts as unavailable. */
 const MAX_DELAY_MS = 500;
 
 /** The intent of one stream. */
@@ -23,8 +21,8 @@ export interface StreamIntent {
 }
 
 /**
- * Stores the intent of each stream before the client gets an answer, so that a killed process leaves a trace of each
- * stream. While the store is unavailable, streams do not wait for it. When the store works again, the log writes the
+ * Stores the intent of each stream before its provider is called, so that a killed process leaves a trace of each
+ * call. While the store is unavailable, streams do not wait for it. When the store works again, the log writes the
  * intents of the streams that are still open.
  */
 export class IntentLog {
@@ -35,7 +33,7 @@ export class IntentLog {
   /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
   private readonly finished = new Set<Batch>();
   private isUnavailable = false;
-  private gatheredAt = -Infinity;
+  private writtenAt = -Infinity;
 
   /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
   constructor(
@@ -43,7 +41,7 @@ export class IntentLog {
     private readonly onFailure: () => void,
   ) {}
 
-  add(stream: BegunStream): StreamIntent {
+  add(stream: StartedStream): StreamIntent {
     const batch = (this.gathering ??= this.newBatch());
     batch.streams.set(stream.id, stream);
     return {
@@ -66,16 +64,14 @@ export class IntentLog {
 
   private newBatch(): Batch {
     const batch = new Batch(this.isUnavailable);
-    const now = performance.now();
-    const isBusy = now - this.gatheredAt < 2 * GATHERING_BUSY_MS;
-    this.gatheredAt = now;
-    setTimeout(
-      () => {
-        this.gathering = undefined;
-        this.write(batch).catch(this.onFailure);
-      },
-      isBusy ? GATHERING_BUSY_MS : GATHERING_MS,
-    );
+    const write = (): void => {
+      this.gathering = undefined;
+      this.writtenAt = performance.now();
+      this.write(batch).catch(this.onFailure);
+    };
+    const waitMs = this.writtenAt + WRITE_EVERY_MS - performance.now();
+    if (waitMs > 0) setTimeout(write, waitMs);
+    else setImmediate(write);
     return batch;
   }
 
@@ -122,7 +118,7 @@ export class IntentLog {
   /**
    * Writes one stream. If the store refuses its data, the stream runs without an intent, and only its record will show it.
    */
-  private async openAlone(stream: BegunStream, triedIds: Set<string>): Promise<void> {
+  private async openAlone(stream: StartedStream, triedIds: Set<string>): Promise<void> {
     const { id, requestId } = stream;
     triedIds.add(id);
     try {
@@ -150,7 +146,7 @@ class Batch {
   /** The ids under which the store may have the batch, or single streams of the batch. */
   readonly triedIds = new Set<string>();
   /** The streams that are not over, by id. */
-  readonly streams = new Map<string, BegunStream>();
+  readonly streams = new Map<string, StartedStream>();
   readonly stored: Promise<void>;
   resolveStored!: () => void;
   isBeingWritten = false;

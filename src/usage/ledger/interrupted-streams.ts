@@ -1,8 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BegunStream, UsageRecord } from '../record/usage-record.js';
+import type { StartedStream, UsageRecord } from '../record/usage-record.js';
+import type { AbandonedBatch } from '../store/started-streams.js';
 import { UnsharedLimits } from '../store/unshared-limits.js';
-import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
+import { UsageStore } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
 
 const BEAT_MS = 10_000;
@@ -34,7 +35,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   }
 
   /**
-   * Creates the records of streams whose process is known to be killed, without waiting for the next round. Rounds are at
+   * Creates the records of streams whose process is known to be killed, without waiting for the next round. PeriodicTask are at
    * least 0.3 seconds apart, and concurrent calls share one round.
    */
   checkSoon(): Promise<void> {
@@ -98,9 +99,9 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   }
 }
 
-function interrupted(begun: BegunStream): UsageRecord {
+function interrupted(started: StartedStream): UsageRecord {
   return {
-    ...begun,
+    ...started,
     upstream: undefined,
     attempts: [],
     firstTextAt: undefined,

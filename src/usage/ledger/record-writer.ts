@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { UsageRecord } from '../record/usage-record.js';
-import { UnstorableData } from '../store/unstorable-data.js';
+import { UnstorableData } from '../store/ledger-text.js';
 import { UsageStore, type DeadLetter } from '../store/usage-store.js';
 import { recoverableJson } from './recoverable-json.js';
 
@@ -37,7 +37,10 @@ export class RecordWriter {
   async deadLetter(refused: DeadLetter): Promise<void> {
     this.deadLetterCount++;
     const { id, requestId, reason, record } = refused;
-    const isStored = await this.storeDeadLetter(refused);
+    const isStored = await this.store.deadLetter(refused).then(
+      () => true,
+      () => false,
+    );
     this.logger.error({
       msg: 'A usage record became a dead letter: the store refuses its data',
       requestId,
@@ -45,16 +48,6 @@ export class RecordWriter {
       reason,
       ...(isStored ? {} : { record }),
     });
-  }
-
-  private async storeDeadLetter(refused: DeadLetter): Promise<boolean> {
-    if (this.store.deadLetter === undefined) return false;
-    try {
-      await this.store.deadLetter(refused);
-      return true;
-    } catch {
-      return false;
-    }
   }
 }
 

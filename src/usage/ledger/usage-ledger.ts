@@ -1,15 +1,12 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Principal } from '../../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { Extensions } from '../../common/extensions/extensions.js';
-import { cutText } from '../../common/text/cut-text.js';
-import { timeOrderedId } from '../../common/time-ordered-id.js';
-import { withTimeout } from '../../common/timers/with-timeout.js';
-import type { ModelConfig } from '../../config/config.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { cutText } from '../../platform/common/text/cut-text.js';
+import { timeOrderedId } from '../../platform/common/time-ordered-id.js';
+import type { ModelConfig } from '../../platform/config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
 import { usageClient } from '../record/usage-client.js';
 import type { TokenCount, UsageRecord } from '../record/usage-record.js';
-import { USAGE_SINKS, type UsageSink } from '../record/usage-sink.js';
 import { UsageStore } from '../store/usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
 import { IntentLog, type StreamIntent } from './intent-log.js';
@@ -21,8 +18,6 @@ const WRITE_SOON_MS = 5;
 const WRITE_EVERY_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 const ATTEMPTS_AT_SHUTDOWN = 3;
-/** How long the shutdown waits for the sinks. */
-const SINKS_MS = 5_000;
 const MAX_REASON_LENGTH = 200;
 
 /**
@@ -30,9 +25,9 @@ const MAX_REASON_LENGTH = 200;
  * an answer.
  */
 @Injectable()
-export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
+export class UsageLedger implements BeforeApplicationShutdown {
   private readonly logger = new Logger(UsageLedger.name);
-  private readonly sinks: UsageSink[] = [];
+  private readonly listeners: ((record: UsageRecord) => void)[] = [];
   private readonly storeListeners: ((recordIds: readonly string[]) => void)[] = [];
   private readonly intents: IntentLog;
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly intent: StreamIntent }>();
@@ -40,8 +35,6 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   lost = 0;
   /** The number of failed write rounds since the start, because the store was unavailable. */
   writeFailures = 0;
-  /** What sinks still do with records. */
-  private readonly sinking = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
   private writtenAt = -WRITE_EVERY_MS;
@@ -52,7 +45,6 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     store: UsageStore,
     private readonly writer: RecordWriter,
     private readonly interrupted: InterruptedStreams,
-    private readonly extensions: Extensions,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     this.intents = new IntentLog(store, () => {
@@ -60,13 +52,9 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     });
   }
 
-  onModuleInit(): void {
-    this.sinks.push(...this.extensions.of(USAGE_SINKS));
-  }
-
-  /** Adds a sink that is notified of each stream that ends from now on. */
-  listen(sink: UsageSink): void {
-    this.sinks.push(sink);
+  /** Adds a function that is called with the record of each stream that ends from now on. It must not throw. */
+  listen(listener: (record: UsageRecord) => void): void {
+    this.listeners.push(listener);
   }
 
   /** Adds a function that is called with the ids of records after the store has them, or after they are lost. */
@@ -105,7 +93,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     surface?: string,
   ): LedgerEntry {
     const startedAt = this.now();
-    const begun = {
+    const started = {
       id: id ?? timeOrderedId(startedAt),
       requestId,
       ...usageClient(principal),
@@ -114,10 +102,10 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
       detached,
       surface,
     };
-    const intent = this.intents.add(begun);
-    return new LedgerEntry(begun, model, intent.stored, (record) => {
+    const intent = this.intents.add(started);
+    return new LedgerEntry(started, model, intent.stored, (record) => {
       this.warnOfImplausible(record);
-      this.notifySinks(record);
+      for (const listener of this.listeners) listener(record);
       if (!this.queue.add({ record, intent })) {
         this.lost++;
         intent.settle();
@@ -139,7 +127,6 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     }
     if (this.queued > 0) this.logger.error(`${this.queued} usage records could not be written`);
     await this.interrupted.leave();
-    await this.sinksSettled();
   }
 
   private warnOfImplausible({ requestId, model, upstream, inputTokens, outputTokens }: UsageRecord): void {
@@ -154,36 +141,9 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     });
   }
 
-  private notifySinks(record: UsageRecord): void {
-    for (const sink of this.sinks) {
-      try {
-        const result = sink.record(record);
-        // An unhandled rejection would end the process.
-        if (result instanceof Promise) {
-          const settled: Promise<void> = result.catch(this.logSinkFailure).finally(() => this.sinking.delete(settled));
-          this.sinking.add(settled);
-        }
-      } catch (error) {
-        this.logSinkFailure(error);
-      }
-    }
-  }
-
   private notifyStored(recordIds: readonly string[]): void {
     for (const listener of this.storeListeners) listener(recordIds);
   }
-
-  /** Waits for the promises of the sinks, for a limited time. */
-  private async sinksSettled(): Promise<void> {
-    const late = () => new Error('The sinks are late.');
-    await withTimeout(Promise.all(this.sinking), SINKS_MS, late).catch(() => {
-      this.logger.error(`${this.sinking.size} usage records were still with a sink`);
-    });
-  }
-
-  private readonly logSinkFailure = (error: unknown): void => {
-    this.logger.error(error instanceof Error ? error : new Error('A usage sink failed', { cause: error }));
-  };
 
   private writeAfter(delayMs: number): void {
     if (this.writing !== undefined || this.isStopping) return;

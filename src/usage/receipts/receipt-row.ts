@@ -1,4 +1,4 @@
-import { MICROS } from '../../config/limits/budget.js';
+import { MICROS } from '../../platform/config/limits/budget.js';
 import { readAttempts } from '../store/stored-attempts.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
 import type { StreamReceipt } from './stream-receipt.dto.js';
@@ -50,7 +50,11 @@ export function receiptOf(row: ReceiptRow): StreamReceipt {
     tool_calls: countOf(row.tool_calls),
     cost: row.cost_micros === null ? null : row.cost_micros / MICROS,
     currency: row.currency,
-    attempts: readAttempts(row.attempt_details),
+    attempts: readAttempts(row.attempt_details).map(({ upstream, code, duration_ms }) => ({
+      upstream,
+      ...(code !== undefined && { code }),
+      duration_ms,
+    })),
   };
 }
 

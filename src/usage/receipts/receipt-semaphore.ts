@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { KeyedSemaphore } from '../../common/concurrency/keyed-semaphore.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
+import { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
 
 const LOOKUPS_PER_ACCOUNT = 20;
 const RETRY_AFTER_SECONDS = 1;

@@ -1,17 +1,24 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal/principal.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/open-api/api-decorators.js';
-import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import {
+  ApiBearerAuth,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '../../platform/http/open-api/api-decorators.js';
+import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
+import { BUDGET_HEADERS } from '../../platform/http/open-api/api-headers.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { ReceiptSemaphore } from './receipt-semaphore.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
 import { StreamReceipts } from './stream-receipts.js';
+import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
 @ApiTags('Usage')
 @ApiBearerAuth()
+@PartOf('reports')
 @Controller('usage/streams')
 export class ReceiptsController {
   constructor(

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '../../http/open-api/api-decorators.js';
+import { ApiProperty, ApiPropertyOptional } from '../../platform/http/open-api/api-decorators.js';
 import { STREAM_OUTCOMES, type StreamOutcome } from '../record/stream-outcome.js';
 
 const COUNT = { type: 'integer', nullable: true } as const;

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { InterruptedStreams } from '../ledger/interrupted-streams.js';
-import { latestRecord } from './latest-record.js';
 import { receiptOf, type ReceiptRow } from './receipt-row.js';
 import type { StreamReceipt } from './stream-receipt.dto.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
+import { ledgerText } from '../store/ledger-text.js';
 
 /** Longer than a record usually waits until it is written. */
 const RECHECK_MS = 150;
@@ -37,4 +39,28 @@ export class StreamReceipts {
     const row = await latestRecord<ReceiptRow>(this.database, accountId, requestId);
     return row && receiptOf(row);
   }
+}
+
+const LATEST = {
+  sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT 1`,
+  // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
+  postgres: `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (:account, :request)
+    ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
+    WHERE account_id = :account AND request_id = :request`,
+};
+
+/**
+ * Returns the latest record of the account with this request id. The client chooses the request id, so one id can have any
+ * number of records: an index has them in this order.
+ *
+ * @throws {ServiceError} `unavailable` when the database is unavailable.
+ */
+export async function latestRecord<Row>(
+  database: DataSource,
+  accountId: string,
+  requestId: string,
+): Promise<Row | undefined> {
+  const parameters = { account: ledgerText(accountId), request: ledgerText(requestId) };
+  const [row] = await orUnavailable(queryRows<Row>(database, LATEST[engineOf(database)], parameters));
+  return row;
 }

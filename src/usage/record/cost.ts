@@ -1,8 +1,8 @@
-import type { AppliedPrice, PriceConfig, TokenPrices } from '../../config/config.js';
+import type { AppliedPrice, PriceConfig, TokenPrices } from '../../platform/config/config.js';
 import type { UsageRecord } from './usage-record.js';
 
 /** The members of a record that decide its cost. */
-export type PricedTokens = Pick<
+type PricedTokens = Pick<
   UsageRecord,
   'inputTokens' | 'cachedInputTokens' | 'cacheWriteInputTokens' | 'outputTokens' | 'reasoningOutputTokens'
 >;
@@ -28,29 +28,27 @@ export function appliedPrice(
 
 /**
  * Returns the cost in whole millionths of the currency unit. A price is per million tokens, so the price is also the cost
- * of one token in millionths. `undefined`: a number of tokens is unknown, or there is no price for a kind of token.
+ * of one token in millionths. `undefined`: there is no price, or no count is known. Next to a known count, an unknown one costs
+ * nothing.
  *
- * Tokens whose kind the provider does not report count as ordinary input or output.
+ * Tokens whose kind the provider does not report count as ordinary input or output, and so do tokens whose kind has no price.
  */
 export function costMicrosOf(price: TokenPrices | undefined, tokens: PricedTokens): number | undefined {
+  const { inputTokens, outputTokens } = tokens;
   const {
-    inputTokens,
-    cachedInputTokens = 0,
-    cacheWriteInputTokens = 0,
-    outputTokens,
-    reasoningOutputTokens = 0,
+    cachedInputTokens: cached = 0,
+    cacheWriteInputTokens: written = 0,
+    reasoningOutputTokens: reasoning = 0,
   } = tokens;
-  if (price === undefined || inputTokens.count === undefined || outputTokens.count === undefined) return undefined;
-  const cached = cost(cachedInputTokens, price.cachedInputPerMillion);
-  const written = cost(cacheWriteInputTokens, price.cacheWriteInputPerMillion);
-  if (cached === undefined || written === undefined) return undefined;
-  const fresh = (inputTokens.count - cachedInputTokens - cacheWriteInputTokens) * price.inputPerMillion;
-  const text = (outputTokens.count - reasoningOutputTokens) * price.outputPerMillion;
-  const reasoning = reasoningOutputTokens * (price.reasoningOutputPerMillion ?? price.outputPerMillion);
-  return Math.round(fresh + cached + written + text + reasoning);
-}
-
-function cost(tokens: number, perMillion: number | undefined): number | undefined {
-  if (tokens === 0) return 0;
-  return perMillion === undefined ? undefined : tokens * perMillion;
+  if (price === undefined || (inputTokens.count === undefined && outputTokens.count === undefined)) return undefined;
+  const { inputPerMillion, outputPerMillion } = price;
+  const fresh = Math.max(0, (inputTokens.count ?? 0) - cached - written);
+  const text = Math.max(0, (outputTokens.count ?? 0) - reasoning);
+  return Math.round(
+    fresh * inputPerMillion +
+      cached * (price.cachedInputPerMillion ?? inputPerMillion) +
+      written * (price.cacheWriteInputPerMillion ?? inputPerMillion) +
+      text * outputPerMillion +
+      reasoning * (price.reasoningOutputPerMillion ?? outputPerMillion),
+  );
 }

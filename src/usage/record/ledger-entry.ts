@@ -1,15 +1,14 @@
-import { ServiceError } from '../../common/service-error.js';
-import type { ModelConfig } from '../../config/config.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import type { ModelConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
 import { appliedPrice, costMicrosOf } from './cost.js';
 import { maxPlausibleTokens, type ModelSize } from './plausible-tokens.js';
-import { streamOutcomeOf } from './stream-outcome.js';
+import { isSeenFailure, streamOutcomeOf } from './stream-outcome.js';
 import { tokenKindsOf } from './token-kinds.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
-import type { PromptSample } from './token-estimate.js';
-import type { BegunStream, UsageRecord } from './usage-record.js';
+import type { StartedStream, UsageRecord } from './usage-record.js';
 
-declare module '../../http/request/request-context.js' {
+declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {
     /** The usage record of the stream that the request has started. */
     ledgerEntry?: LedgerEntry;
@@ -26,46 +25,56 @@ export class LedgerEntry {
   private record: UsageRecord | undefined;
   private listener: ((record: UsageRecord) => void) | undefined;
 
-  /** @param stored resolves when the intent is stored, or when the store is unavailable. The answer must not begin earlier. */
+  /** @param stored resolves when the intent is stored, or when the store is unavailable. The provider must not be called earlier. */
   constructor(
-    readonly begun: BegunStream,
+    readonly started: StartedStream,
     private readonly model: Pick<ModelConfig, 'price'> & ModelSize,
     readonly stored: Promise<void>,
     private readonly onOver: (record: UsageRecord) => void,
   ) {}
 
+  /** Creates the record and keeps it, see {@link recordOf}. Call this once, when the stream is over. */
+  end(failure: unknown, trace: CallTrace, promptTokens: number): UsageRecord {
+    const record = this.recordOf(failure, trace, promptTokens);
+    this.close(record);
+    return record;
+  }
+
   /**
-   * Creates the record. Call this once, when the stream is over.
+   * Creates the record of a stream that is over, for {@link close}.
    *
    * @param failure the reason why the answer is not complete. `undefined`: the answer is complete.
+   * @param promptTokens the estimated tokens of the prompt.
+   * @param maxTokens the limit of the answer that the provider got. `undefined`: none.
    */
-  end(failure: unknown, trace: CallTrace, prompt: PromptSample): UsageRecord {
-    const { begun } = this;
-    const { startedAt } = begun;
+  recordOf(failure: unknown, trace: CallTrace, promptTokens: number, maxTokens?: number): UsageRecord {
+    const { started } = this;
+    const { startedAt } = started;
     const { attempts, lastAttempt, finish } = trace;
     const maxPlausible = maxPlausibleTokens(this.model);
-    const inputTokens = inputTokensOf(trace, prompt, maxPlausible);
-    const outputTokens = outputTokensOf(trace, failure === undefined, maxPlausible);
+    const outcome = streamOutcomeOf(failure);
+    const inputTokens = inputTokensOf(trace, promptTokens, maxPlausible, isSeenFailure(outcome));
+    const outputTokens = outputTokensOf(trace, failure === undefined, maxPlausible, maxTokens);
     const kinds = tokenKindsOf(trace.usage, inputTokens, outputTokens);
     const price = appliedPrice(lastAttempt?.price ?? this.model.price, { inputTokens });
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
-    // The members are copied one by one: a spread of `begun` would cost more than all other work for a record.
-    const record: UsageRecord = {
-      id: begun.id,
-      requestId: begun.requestId,
-      accountId: begun.accountId,
-      credential: begun.credential,
-      keyId: begun.keyId,
-      keyPrefix: begun.keyPrefix,
-      model: begun.model,
+    // The members are copied one by one: a spread of `started` would cost more than all other work for a record.
+    return {
+      id: started.id,
+      requestId: started.requestId,
+      accountId: started.accountId,
+      credential: started.credential,
+      keyId: started.keyId,
+      keyPrefix: started.keyPrefix,
+      model: started.model,
       startedAt,
-      detached: begun.detached,
-      surface: begun.surface,
+      detached: started.detached,
+      surface: started.surface,
       upstream: lastAttempt?.upstream,
       attempts,
       firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),
       endedAt: startedAt + trace.elapsedMs,
-      outcome: streamOutcomeOf(failure),
+      outcome,
       errorCode: failure instanceof ServiceError ? failure.code : undefined,
       finishReason: finish && reasonOf(finish.raw),
       inputTokens,
@@ -77,10 +86,13 @@ export class LedgerEntry {
       price,
       costMicros: price && costMicrosOf(price, { inputTokens, outputTokens, ...kinds }),
     };
+  }
+
+  /** Keeps the record. Call this once. */
+  close(record: UsageRecord): void {
     this.record = record;
     this.onOver(record);
     this.listener?.(record);
-    return record;
   }
 
   /** Calls `listener` with the record: now, or when the stream is over. There is at most one listener. */
@@ -88,6 +100,11 @@ export class LedgerEntry {
     if (this.record === undefined) this.listener = listener;
     else listener(this.record);
   }
+}
+
+/** Returns the record of a complete answer that could not be delivered. */
+export function failedRecord(record: UsageRecord, failure: ServiceError): UsageRecord {
+  return { ...record, outcome: streamOutcomeOf(failure), errorCode: failure.code };
 }
 
 /** @param raw a text. A protocol of a team may be written without types and pass other values. */

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../config/config.js';
+import type { ModelConfig } from '../../platform/config/config.js';
 
 /**
  * A count is implausible above this multiple of the size of the model. The factor is wide for two reasons: providers that

@@ -1,4 +1,4 @@
-import { factsOf, isDefinedCode, ServiceError } from '../../common/service-error.js';
+import { factsOf, isDefinedCode, ServiceError } from '../../platform/common/service-error.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 
 export const STREAM_OUTCOMES = [
@@ -18,7 +18,7 @@ export const STREAM_OUTCOMES = [
   'drained',
   /** The service had an internal error. */
   'failed',
-  /** The process was killed. */
+  /** The process was killed, or was cut off from the other replicas for so long that they have ended its durable stream. */
   'interrupted',
 ] as const;
 
@@ -34,6 +34,11 @@ export const FAILED_OUTCOMES: readonly StreamOutcome[] = [
   'failed',
   'interrupted',
 ];
+
+/** Whether the service has seen the failure. Of an interrupted stream nobody knows what its provider has sent. */
+export function isSeenFailure(outcome: StreamOutcome): boolean {
+  return outcome !== 'interrupted' && FAILED_OUTCOMES.includes(outcome);
+}
 
 /**
  * Returns the outcome of a stream.
@@ -51,6 +56,8 @@ export function streamOutcomeOf(failure: unknown): StreamOutcome {
       return 'revoked';
     case 'shutting_down':
       return 'drained';
+    case 'interrupted':
+      return 'interrupted';
     case 'upstream_timeout':
       return 'timed_out';
     case 'upstream_error':

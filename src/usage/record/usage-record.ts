@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../common/service-error.js';
-import type { AppliedPrice } from '../../config/config.js';
+import type { ErrorCode } from '../../platform/common/service-error.js';
+import type { AppliedPrice } from '../../platform/config/config.js';
 import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
 import type { StreamOutcome } from './stream-outcome.js';
 
@@ -21,7 +21,7 @@ export interface UsageClient {
 }
 
 /** The facts about an admitted stream at its start. */
-export interface BegunStream extends UsageClient {
+export interface StartedStream extends UsageClient {
   /** The unique id of this record. A client may send the same request id twice, so `requestId` is not unique. */
   readonly id: string;
   readonly requestId: string;
@@ -39,7 +39,7 @@ export interface BegunStream extends UsageClient {
  *
  * @since 1.0
  */
-export interface UsageRecord extends BegunStream {
+export interface UsageRecord extends StartedStream {
   /** The upstream that answered or that failed last. `undefined`: no upstream was called. */
   readonly upstream: string | undefined;
   /** The attempts in order. The last attempt belongs to `upstream`. */

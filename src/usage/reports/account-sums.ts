@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { ownTurn } from '../../platform/common/event-loop/event-loop-turns.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { engineOf, marks } from '../../platform/database/queries/statements.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { ORDER_OF_ACCOUNT, ORDER_OF_ALL, type DaySums } from './day-sums.js';
 import { figuresOf, FIGURE_COLUMNS, type FigureRow, type UsageFigures } from './usage-figures.js';

@@ -1,4 +1,4 @@
-import { marks, type Engine } from '../../database/queries/statements.js';
+import { marks, type Engine } from '../../platform/database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 
 /** A row of the daily sums as the drivers return it. The driver of PostgreSQL returns counts as texts. */
@@ -30,7 +30,7 @@ export const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential
 /** The values of the columns of the order, which identify a row. */
 export type DaySumsPosition = Readonly<Record<(typeof ORDER_OF_ALL)[number], string>>;
 
-export interface PageRequest {
+interface PageRequest {
   /** `YYYY-MM-DD`, as `before`. */
   readonly from: string;
   /** `undefined`: to the last day. */

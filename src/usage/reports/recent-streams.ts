@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { queryRows } from '../../database/queries/statements.js';
-import { latestRecord } from '../receipts/latest-record.js';
+import { pageByTime, type Condition, type TimePosition } from '../../platform/database/queries/page-by-time.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { queryRows } from '../../platform/database/queries/statements.js';
+import { latestRecord } from '../receipts/stream-receipts.js';
 import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
 import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
 import type { UsageClient } from '../record/usage-record.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
+import type { FailureCause } from '../../upstreams/contract/provider-failure.js';
 import { ledgerText } from '../store/ledger-text.js';
+import { readAttempts } from '../store/stored-attempts.js';
 import { equal, scopeOf, type RequestScopeFilter } from './request-scope.js';
 
 /** A receipt with the account and the credential that the stream used. */
@@ -21,6 +23,8 @@ export interface ListedStream extends StreamReceipt {
   readonly keyPrefix: string | null;
   /** The error code that the client received, if there was one. */
   readonly errorCode: string | null;
+  /** Why each of the attempts failed, for operators. `undefined`: the attempt did not fail, or the cause is not known. */
+  readonly causes: readonly (FailureCause | undefined)[];
 }
 
 /** Which streams a list has. A member that is `undefined` does not restrict the list. */
@@ -28,6 +32,8 @@ export interface StreamFilter extends Omit<RequestScopeFilter, 'accountId'> {
   readonly from: Date;
   readonly to: Date;
   readonly credential?: UsageClient['credential'] | undefined;
+  /** Only streams whose last attempt was at this upstream. */
+  readonly upstream?: string | undefined;
   /** Only streams with one of these outcomes. */
   readonly outcomes?: readonly StreamOutcome[] | undefined;
   /** The list begins with the streams that began before this position. */
@@ -37,7 +43,7 @@ export interface StreamFilter extends Omit<RequestScopeFilter, 'accountId'> {
 /** The position of a stream in the list: the time of its start, and the id of its record. */
 export type StreamPosition = TimePosition;
 
-export interface StreamList {
+interface StreamList {
   /** The latest first. */
   readonly streams: readonly ListedStream[];
   /** The position after which the next page begins. `undefined` on the last page. */
@@ -70,7 +76,7 @@ export class RecentStreams {
 
   /** Returns one page of the streams of all accounts, as {@link list}. For operators. */
   async listOfAll(filter: StreamFilter & RequestScopeFilter, limit: number): Promise<StreamList> {
-    const { from, to, credential, outcomes = [], before } = filter;
+    const { from, to, credential, upstream, outcomes = [], before } = filter;
     const { scope, filter: conditions } = scopeOf(filter);
     const begin: TimePosition = { time: to.toISOString(), id: '' };
     const after = before && { time: before.time, id: ledgerText(before.id) };
@@ -81,7 +87,7 @@ export class RecentStreams {
         columns: '*',
         timeColumn: 'started_at',
         scope,
-        filter: [...conditions, ...equal('credential', credential), ...oneOf(outcomes)],
+        filter: [...conditions, ...equal('credential', credential), ...equal('upstream', upstream), ...oneOf(outcomes)],
         end: { time: from.toISOString(), id: '' },
       },
       after === undefined || after.time >= begin.time ? begin : after,
@@ -119,5 +125,6 @@ function listedStreamOf(row: ListedRow): ListedStream {
     keyId: row.key_id,
     keyPrefix: row.key_prefix,
     errorCode: row.error_code,
+    causes: readAttempts(row.attempt_details).map(({ cause }) => cause),
   };
 }

@@ -1,4 +1,4 @@
-import { utcDay } from '../../common/utc-day.js';
+import { utcDay } from '../../platform/common/clock.js';
 import type { BudgetState } from '../budgets/spend-budgets.js';
 import type { UsagePeriod } from './usage-period.js';
 import type { AccountUsageRow, UsageRow } from './usage-reports.js';

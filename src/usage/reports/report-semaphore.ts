@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KeyedSemaphore } from '../../common/concurrency/keyed-semaphore.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ShedLoad } from '../../common/shed-load.js';
+import { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ShedLoad } from '../../platform/common/shed-load.js';
 
 /** The maximum number of concurrent reports. It is half of the connections for all queries except credential queries. */
 const CONCURRENT_REPORTS = 3;

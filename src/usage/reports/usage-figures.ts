@@ -1,4 +1,4 @@
-import { MICROS } from '../../config/limits/budget.js';
+import { MICROS } from '../../platform/config/limits/budget.js';
 import type { DaySums } from './day-sums.js';
 
 /** The sums of some requests. */

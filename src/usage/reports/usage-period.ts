@@ -1,5 +1,5 @@
-import { ServiceError } from '../../common/service-error.js';
-import { DAY_MS, startOfDay, utcDay } from '../../common/utc-day.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { DAY_MS, startOfDay, utcDay } from '../../platform/common/clock.js';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DEFAULT_DAYS = 30;
@@ -13,7 +13,7 @@ export interface UsagePeriod {
 }
 
 /** The requested days. Both days are included. By default, `to` is today, and the period has 30 days. */
-export interface RequestedPeriod {
+interface RequestedPeriod {
   /** `YYYY-MM-DD` */
   readonly from?: string | undefined;
   /** `YYYY-MM-DD` */

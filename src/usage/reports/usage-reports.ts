@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
-import { ServiceError } from '../../common/service-error.js';
-import { DAY_MS, utcDay } from '../../common/utc-day.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, queryRows } from '../../database/queries/statements.js';
+import { ownTurn } from '../../platform/common/event-loop/event-loop-turns.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { DAY_MS, utcDay } from '../../platform/common/clock.js';
+import { orUnavailable } from '../../platform/database/queries/query-failure.js';
+import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { ORDER_OF_ALL, pageOfDaySums, type DaySums, type DaySumsPosition } from './day-sums.js';
@@ -27,13 +27,13 @@ export interface AccountUsageRow extends UsageRow {
 }
 
 /** Whole days in UTC. `to` is not included. Without `to`, the period has no end; without an account, it is about all accounts. */
-export interface ReportedPeriod {
+interface ReportedPeriod {
   readonly from: Date;
   readonly to?: Date | undefined;
   readonly accountId?: string | undefined;
 }
 
-export interface UsagePage {
+interface UsagePage {
   readonly rows: readonly AccountUsageRow[];
   /** The row after which the next page begins. `undefined`: this is the last page. */
   readonly next: DaySumsPosition | undefined;
@@ -45,7 +45,7 @@ const MAX_ROWS = 50_000;
 const ROWS_PER_PAGE = 500;
 
 /** The report would have too many rows. A shorter period may have fewer. */
-export class TooManyRows extends ServiceError {
+class TooManyRows extends ServiceError {
   constructor() {
     const message = `must be later: the report would have more than ${MAX_ROWS.toLocaleString('en-US')} rows`;
     super('invalid_request', `The period is too long: from ${message}.`, { details: [{ field: 'from', message }] });
@@ -144,7 +144,10 @@ function positionOf(row: DaySums): DaySumsPosition {
   return Object.fromEntries(ORDER_OF_ALL.map((column) => [column, row[column]])) as DaySumsPosition;
 }
 
-async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): AsyncIterable<readonly AccountUsageRow[]> {
+/** Throws the same error as {@link UsageReports.daily} when there are too many rows. */
+export async function* bounded<Row extends UsageRow>(
+  pages: AsyncIterable<readonly Row[]>,
+): AsyncIterable<readonly Row[]> {
   let count = 0;
   for await (const rows of pages) {
     count += rows.length;
@@ -153,7 +156,7 @@ async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): Async
   }
 }
 
-function usageRowOf(row: DaySums): AccountUsageRow {
+export function usageRowOf(row: DaySums): AccountUsageRow {
   return {
     accountId: row.account_id,
     day: row.day,

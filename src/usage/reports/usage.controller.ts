@@ -1,25 +1,32 @@
 import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '../../http/open-api/api-decorators.js';
+import {
+  ApiBearerAuth,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+} from '../../platform/http/open-api/api-decorators.js';
 import { Readable } from 'node:stream';
-import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
+import { ServiceError } from '../../platform/common/service-error.js';
+import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
-import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
+import { BUDGET_HEADERS } from '../../platform/http/open-api/api-headers.js';
 import { SpendBudgets } from '../budgets/spend-budgets.js';
 import { ReportSemaphore } from './report-semaphore.js';
 import { usagePeriod } from './usage-period.js';
 import { reportJson } from './report-json.js';
 import { UsageReports } from './usage-reports.js';
 import { UsageReport } from './usage.dto.js';
+import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const DAY = { required: false, schema: { type: 'string', format: 'date' } } as const;
 
 @ApiTags('Usage')
 @ApiBearerAuth()
+@PartOf('reports')
 @Controller('usage')
 export class UsageController {
   constructor(

@@ -1,4 +1,4 @@
-import { ApiProperty } from '../../http/open-api/api-decorators.js';
+import { ApiProperty } from '../../platform/http/open-api/api-decorators.js';
 
 class UsageKey {
   @ApiProperty()

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { UnstorableData } from './unstorable-data.js';
 
 /**
  * In UTF-16 units. Three texts of this length fit into one index row of PostgreSQL, which is limited to about 2,700 bytes.
@@ -25,4 +24,15 @@ export function ledgerText(text: string): string {
 
 function withoutOddCharacters(text: string): string {
   return ODD_CHARACTER.test(text) ? text.replace(ODD_CHARACTERS, '\ufffd') : text;
+}
+
+/**
+ * Data that can never be stored. The ledger keeps the invalid record as a dead letter. Every other error of the store counts as an
+ * outage: the ledger waits and retries.
+ */
+export class UnstorableData extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UnstorableData';
+  }
 }

@@ -1,7 +1,6 @@
 import type { UsageRecord } from '../record/usage-record.js';
-import { ledgerText } from './ledger-text.js';
+import { ledgerText, UnstorableData } from './ledger-text.js';
 import { storedAttempts } from './stored-attempts.js';
-import { UnstorableData } from './unstorable-data.js';
 
 /** Only years of four digits sort as texts. */
 const FIRST_MOMENT = Date.parse('0000-01-01T00:00:00.000Z');

@@ -1,11 +1,14 @@
 import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
+import type { FailureCause } from '../../upstreams/contract/provider-failure.js';
 import { ledgerText } from './ledger-text.js';
 
-/** An attempt as the ledger stores it. A receipt shows it in the same form. */
-export interface StoredAttempt {
+/** An attempt as the ledger stores it. */
+interface StoredAttempt {
   readonly upstream: string;
   /** The error code. Missing: the attempt did not fail. */
   readonly code?: string;
+  /** Why the attempt failed. Only operators see it. */
+  readonly cause?: FailureCause;
   /** From the start of the attempt to its end, in milliseconds. `null`: unknown. */
   readonly duration_ms: number | null;
 }
@@ -23,10 +26,11 @@ export function readAttempts(stored: string | null): readonly StoredAttempt[] {
   return stored === null ? [] : (JSON.parse(stored) as StoredAttempt[]);
 }
 
-function storedAttempt({ upstream, code, durationMs }: AttemptTrace): StoredAttempt {
+function storedAttempt({ upstream, code, cause, durationMs }: AttemptTrace): StoredAttempt {
   return {
     upstream: ledgerText(upstream),
     ...(code !== undefined && { code: ledgerText(code) }),
+    ...(cause !== undefined && { cause }),
     duration_ms: durationMs === undefined ? null : Math.round(durationMs),
   };
 }

@@ -1,7 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CONFIG, type Config } from '../../config/config.js';
-import { engineOf, secondsNow } from '../../database/queries/statements.js';
+import { engineOf, secondsNow } from '../../platform/database/queries/statements.js';
+import type { Membership } from '../../platform/redis/membership.js';
+import { MEMBERSHIP } from '../../platform/redis/redis.js';
 
 /** The age of a heartbeat up to which its process counts as running, in seconds. Heartbeats are 10 s apart. */
 const RUNNING_SECONDS = 25;
@@ -9,8 +10,8 @@ const RUNNING_SECONDS = 25;
 const CHECKS = 6;
 
 /**
- * Warns if several processes use one database without Redis: each of them counts the limits for itself, so callers get a
- * multiple of their tier.
+ * Counts the processes that use one database but do not share their limits in Redis. Without REDIS_URL, each of them counts for itself, and
+ * callers get a multiple of their tier: a warning. A replica that has started while Redis was unavailable takes its share of the limits.
  */
 @Injectable()
 export class UnsharedLimits {
@@ -19,7 +20,7 @@ export class UnsharedLimits {
 
   constructor(
     private readonly database: DataSource,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(MEMBERSHIP) private readonly membership: Membership | undefined,
   ) {}
 
   /** Whether several processes count the limits separately. */
@@ -29,12 +30,17 @@ export class UnsharedLimits {
 
   /** Counts the running processes. Called at each heartbeat of this process. */
   async check(): Promise<void> {
-    if (this.config.redisUrl !== undefined) return;
+    const { membership } = this;
+    if (membership?.hasBeaten === true) return;
     const since = `${secondsNow(engineOf(this.database))} - ${RUNNING_SECONDS}`;
     const [row]: { count: string | number }[] = await this.database.query(
       `SELECT COUNT(*) AS count FROM usage_writers WHERE seen_at >= ${since}`,
     );
     const count = Number(row?.count ?? 1);
+    if (membership !== undefined) {
+      membership.assume(Math.max(1, count));
+      return;
+    }
     this.checksInARow = count > 1 ? this.checksInARow + 1 : 0;
     if (this.checksInARow !== CHECKS) return;
     this.logger.warn(

@@ -1,10 +1,17 @@
+import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
-import type { DatabasePresence } from '../../database/database-presence.js';
-import { LOCKED_BY_PROCESSES } from '../../database/postgres/presence-lock.js';
-import { engineOf, insertStatement, queryRows, secondsNow, type Engine } from '../../database/queries/statements.js';
+import { DataSource } from 'typeorm';
+import { DatabaseAvailability } from '../../platform/database/database-availability.js';
+import { LOCKED_BY_PROCESSES } from '../../platform/database/postgres/postgres-availability.js';
+import {
+  engineOf,
+  insertStatement,
+  queryRows,
+  secondsNow,
+  type Engine,
+} from '../../platform/database/queries/statements.js';
 
 /** A replica without a heartbeat for this long counts as dead, by the clock of the database. The clocks of replicas differ. */
 const LIFETIME_SECONDS = 60;
@@ -19,7 +26,11 @@ const RECONNECT_MS = 500;
 /** After a failover, this process waits until the others have connected to the new server. */
 const SETTLED_MS = 5_000;
 
-/** The processes that write the ledger, with a row for each that shows the others whether the process is still there. */
+/**
+ * The processes that write the ledger and reserve money, with a row for each that shows the others whether the process is still
+ * there.
+ */
+@Injectable()
 export class UsageWriters {
   readonly id = randomUUID();
   private readonly host = hostname();
@@ -30,9 +41,9 @@ export class UsageWriters {
 
   constructor(
     private readonly database: DataSource,
-    private readonly presence: DatabasePresence,
+    private readonly availability: DatabaseAvailability,
   ) {
-    presence.whenLocked(() => {
+    availability.whenLocked(() => {
       // The next heartbeat repeats a failed one.
       if (this.isListed) this.beat().catch(() => undefined);
     });
@@ -43,7 +54,7 @@ export class UsageWriters {
     const statement = insertStatement(this.engine, 'usage_writers', ['id', 'host', 'pid', 'lock_key'], 1, {
       seen_at: secondsNow(this.engine),
     });
-    const lockKey = this.presence.lock?.key ?? null;
+    const lockKey = this.availability.lock?.key ?? null;
     await this.database.query(
       `${statement} ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, lock_key = excluded.lock_key`,
       [this.id, this.host, process.pid, lockKey],
@@ -93,7 +104,7 @@ export class UsageWriters {
    * once, and a slow process keeps it.
    */
   private async disconnected(isUrgent: boolean): Promise<string[]> {
-    const { lock } = this.presence;
+    const { lock } = this.availability;
     if (lock === undefined || performance.now() - lock.heldSince < SETTLED_MS) return [];
     const isLate = isUrgent ? '' : `AND seen_at < ${secondsNow(this.engine)} - ${LATE_SECONDS}`;
     const writers: { id: string }[] = await this.database.query(

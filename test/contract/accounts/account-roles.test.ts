@@ -1,14 +1,10 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AccountRoles } from '../../../src/accounts/accounts/account-roles.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { AddAccountRole } from '../../../src/database/migrations/account-migrations.js';
-import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
-import { CreateAuditEntries, CreateOperatorKeys } from '../../../src/database/migrations/operator-migrations.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { accountsSuite } from './accounts-app.js';
 import { admin } from './admin-process.js';
 import { PASSWORD } from '../../support/usual-password.js';
@@ -58,41 +54,5 @@ describe.each(await testEngines())('the role of an account on $name', (engine) =
     await suite.get(AccountStates).disable({ id });
     await suite.get(AccountStates).enable({ id });
     expect(await roles.isOperator(sessionId)).toBe(false);
-  });
-});
-
-describe.each(await testEngines())('an upgrade to accounts with roles on $name', (engine) => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await engine.create();
-  });
-  afterAll(() => database.drop());
-
-  const INSERT = `INSERT INTO accounts (id, email, password_hash, tier, created_at)`;
-
-  it('keeps the accounts as members, also accounts that a replica of the previous version still makes', async () => {
-    const at = MIGRATIONS.indexOf(AddAccountRole);
-    const later = MIGRATIONS.splice(at);
-    const before = await openDataSource(dataSourceOptions(database.config)).finally(() => MIGRATIONS.push(...later));
-    await before.query(`${INSERT} VALUES ('old', 'old@example.com', 'x', 'pro', '2026-01-01T00:00:00.000Z')`);
-    await before.destroy();
-
-    const after = await openDataSource(dataSourceOptions(database.config));
-    await after.query(`${INSERT} VALUES ('new', 'new@example.com', 'x', 'pro', '2026-01-02T00:00:00.000Z')`);
-    expect(await after.query('SELECT id, tier, role FROM accounts ORDER BY created_at')).toEqual([
-      { id: 'old', tier: 'pro', role: 'member' },
-      { id: 'new', tier: 'pro', role: 'member' },
-    ]);
-    const migration = new AddAccountRole();
-    const runner = after.createQueryRunner();
-    // The triggers of the audit log read the column.
-    await new CreateOperatorKeys().down(runner);
-    await new CreateAuditEntries().down(runner);
-    await migration.down(runner);
-    expect(await after.query('SELECT id FROM accounts ORDER BY id')).toEqual([{ id: 'new' }, { id: 'old' }]);
-    await migration.up(runner);
-    await runner.release();
-    await after.destroy();
   });
 });

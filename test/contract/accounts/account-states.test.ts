@@ -8,8 +8,7 @@ import { AccountStates } from '../../../src/accounts/accounts/account-states.js'
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
-import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
+import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -34,13 +33,14 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
   async function inUse(email: string) {
     const { id: keyId, key } = await createKey(suite.app, email);
     const account = await suite.get(AccountsService).findByEmail(email);
-    const { token, sessionId } = await suite.get(SessionsService).create(account?.id ?? '');
+    const accountId = account?.id ?? '';
+    const { token, sessionId } = await suite.get(SessionsService).create(accountId);
     const onEnded = vi.fn();
     for (const process of [suite.app, suite.other]) {
       expect(await isAccepted(process, key)).toBe(true);
       expect(await process.get(SessionsService).verify(token)).toBeDefined();
-      process.get(RevocationWatch).watch(keyId, onEnded);
-      process.get(SessionWatch).watch(sessionId, onEnded);
+      process.get(CredentialWatch).watch({ kind: 'api_key', id: keyId, accountId }, onEnded);
+      process.get(CredentialWatch).watch({ kind: 'session', id: sessionId, accountId }, onEnded);
     }
     const hasEnded = async () => {
       const valid = await Promise.all(
@@ -67,14 +67,13 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
 
   it('ends everything of this process at once', async () => {
     const email = 'here@example.com';
-    const { id: keyId, key } = await createKey(suite.app, email);
+    const { id: keyId, key, accountId } = await createKey(suite.app, email);
     const onEnded = vi.fn();
     expect(await isAccepted(suite.app, key)).toBe(true);
-    suite.get(RevocationWatch).watch(keyId, onEnded);
+    suite.get(CredentialWatch).watch({ kind: 'api_key', id: keyId, accountId }, onEnded);
     await suite.get(AccountStates).disable(email);
     expect(onEnded).toHaveBeenCalledTimes(1);
     expect(await isAccepted(suite.app, key)).toBe(false);
-    expect(suite.get(RevocationWatch).hasEnded(keyId)).toBe(true);
   });
 
   it('keeps the time at which the account was disabled first', async () => {
@@ -104,7 +103,7 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     for (const process of [suite.app, suite.other]) {
       await waitFor(() => isAccepted(process, key), 'the key to be accepted');
       const onEnded = vi.fn();
-      const unwatch = process.get(RevocationWatch).watch(keyId, onEnded);
+      const unwatch = process.get(CredentialWatch).watch({ kind: 'api_key', id: keyId, accountId: id ?? '' }, onEnded);
       await Promise.resolve();
       expect(onEnded).not.toHaveBeenCalled();
       unwatch();

@@ -4,10 +4,10 @@ import { afterAll, beforeAll } from 'vitest';
 import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { CLOCK } from '../../../src/common/clock.js';
-import type { Config, DatabaseConfig, TierConfig } from '../../../src/config/config.js';
-import { ConfigModule } from '../../../src/config/config.module.js';
-import { loadConfig } from '../../../src/config/load-config.js';
+import { CLOCK } from '../../../src/platform/common/clock.js';
+import type { Config, DatabaseConfig, TierConfig } from '../../../src/platform/config/config.js';
+import { ConfigModule } from '../../../src/platform/config/config.module.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
 import type { TestDatabase, TestEngine } from '../../support/database.js';
 import { hashUsualPasswordOnce, PASSWORD } from '../../support/usual-password.js';
 
@@ -80,7 +80,11 @@ export function accountsSuite(
 }
 
 /** A new account's new key. */
-export async function createKey(app: INestApplicationContext, email: string, expiresAt?: Date): Promise<CreatedApiKey> {
-  const account = await app.get(AccountsService).create({ email, password: PASSWORD });
-  return app.get(ApiKeysService).create(account.id, { name: 'test', expiresAt });
+export async function createKey(
+  app: INestApplicationContext,
+  email: string,
+  expiresAt?: Date,
+): Promise<CreatedApiKey & { readonly accountId: string }> {
+  const { id: accountId } = await app.get(AccountsService).create({ email, password: PASSWORD });
+  return { ...(await app.get(ApiKeysService).create(accountId, { name: 'test', expiresAt })), accountId };
 }

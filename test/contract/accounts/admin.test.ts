@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { usageText } from '../../../src/admin-commands/usage-text.js';
+import { usageText } from '../../../src/plugins/admin/commands/command.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
+import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -70,7 +70,7 @@ describe.each(engines)('the admin command on $name', (engine) => {
     const { token, sessionId } = await app.get(SessionsService).create(id);
     expect(await app.get(SessionsService).verify(token)).toBeDefined();
     const onEnded = vi.fn();
-    app.get(SessionWatch).watch(sessionId, onEnded);
+    app.get(CredentialWatch).watch({ kind: 'session', id: sessionId, accountId: id }, onEnded);
 
     await expect(result('account', 'password', ...grace, '--password', 'another horse battery')).resolves.toEqual({
       id,

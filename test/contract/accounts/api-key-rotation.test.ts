@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { generateApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
+import { API_KEY_FORMAT } from '../../../src/accounts/credentials/secrets.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
+import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import { testEngines } from '../../support/database.js';
 import { accountsSuite } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
@@ -55,7 +55,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('end what is open under them by a rotation without time, and only by that', async () => {
     const old = await keys.create(accountId, { name: 'in use' });
     const onEnded = vi.fn();
-    suite.get(RevocationWatch).watch(old.id, onEnded);
+    suite.get(CredentialWatch).watch({ kind: 'api_key', id: old.id, accountId }, onEnded);
     await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
     expect(onEnded).not.toHaveBeenCalled();
     await rotation.rotate(old.id, accountId, { overlapMs: 0 });
@@ -66,8 +66,8 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
     // Time gives a part of the budget back.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     const fromHere = (key: string) => verifier.verify(key, () => 'a guessing network');
-    for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await fromHere(generateApiKey())).toBeUndefined();
-    await expect(fromHere(generateApiKey())).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await fromHere(API_KEY_FORMAT.generate())).toBeUndefined();
+    await expect(fromHere(API_KEY_FORMAT.generate())).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
 
     const made = await keys.create(accountId, { name: 'made here' });
     const { created } = await rotation.rotate(made.id, accountId, { overlapMs: 0 });

@@ -1,16 +1,17 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
-import { AuditRounds } from '../../../src/accounts/audit/audit-rounds.js';
+import { AuditTasks } from '../../../src/accounts/audit/audit-tasks.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { AccountPreparation } from '../../../src/accounts/identities/account-preparation.js';
-import { IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
+import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { ACCOUNT_COMMANDS } from '../../../src/admin-commands/account-commands.js';
-import { KEY_COMMANDS } from '../../../src/admin-commands/key-commands.js';
+import { ACCOUNT_COMMANDS } from '../../../src/plugins/admin/commands/account-commands.js';
+import { KEY_COMMANDS } from '../../../src/plugins/admin/commands/key-commands.js';
+import { HourlyJobs } from '../../../src/platform/common/timers/periodic-task.js';
+import type { Config } from '../../../src/platform/config/config.js';
 import { testEngines } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { accountsSuite, openAccountsApp } from './accounts-app.js';
@@ -162,7 +163,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     const [newest, ...rest] = (await configured()).entries;
     expect(newest).toMatchObject({ target: 'configuration', after: { sha256: 'abc' }, before: entries[0]?.after });
     expect(rest).toEqual(entries);
-    await suite.get(AuditRounds).recordConfiguration();
+    await suite.get(AuditTasks).recordConfiguration();
     expect((await configured()).entries).toHaveLength(3);
     await other.close();
   });
@@ -174,5 +175,24 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     expect(await log.deleteBefore(new Date(0), 2)).toBe(0);
     expect(await log.deleteBefore(new Date(Date.now() + 60_000), 2)).toBe(2);
     expect(await count()).toBe(before - 2);
+  });
+
+  it('keeps entries for AUDIT_RETENTION_DAYS, and deletes older ones in an hourly job', async () => {
+    const count = async () => (await suite.get(AuditLog).page({}, undefined, 500)).entries.length;
+    const before = await count();
+    expect(before).toBeGreaterThan(0);
+    const jobs = new HourlyJobs();
+    const add = vi.spyOn(jobs, 'add');
+    const config = { auditRetentionDays: 30 } as Config;
+    const age = { days: 29.9 };
+    const now = () => Date.now() + age.days * 86_400_000;
+    new AuditTasks(suite.get(AuditLog), config, now, jobs);
+    const job = add.mock.calls[0]?.[1];
+    const { signal } = new AbortController();
+    expect(await job?.(signal)).toBe(false);
+    expect(await count()).toBe(before);
+    age.days = 30.1;
+    expect(await job?.(signal)).toBe(false);
+    expect(await count()).toBe(0);
   });
 });

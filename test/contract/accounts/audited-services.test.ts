@@ -10,9 +10,8 @@ import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.
 import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
-import { SinkPositions } from '../../../src/accounts/audit/sink-positions.js';
-import { AccountPreparation } from '../../../src/accounts/identities/account-preparation.js';
-import { IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
+import { SinkPositions } from '../../../src/accounts/audit/audit-delivery.js';
+import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import { IssuerLogout } from '../../../src/accounts/identities/issuer-logout.js';
 import { LeakedKeys } from '../../../src/accounts/leaks/leaked-keys.js';
 import { Invitations } from '../../../src/accounts/links/invitations.service.js';
@@ -21,7 +20,7 @@ import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.
 import { OperatorRequests } from '../../../src/accounts/operator-keys/operator-requests.js';
 import { PasswordReplacement } from '../../../src/accounts/passwords/password-replacement.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { AtomicStatements } from '../../../src/database/queries/atomic-statements.js';
+import { AtomicStatements } from '../../../src/platform/database/queries/atomic-statements.js';
 import { auditedRows, failAuditLog } from '../../support/audit-fault.js';
 import { testEngines } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';

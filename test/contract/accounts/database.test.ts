@@ -6,17 +6,18 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
-import type { DatabaseConfig } from '../../../src/config/config.js';
-import { DatabaseError } from '../../../src/database/database-error.js';
-import { DatabaseHealth } from '../../../src/database/database-health.js';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { AddAccountRole } from '../../../src/database/migrations/account-migrations.js';
-import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import type { DatabaseConfig } from '../../../src/platform/config/config.js';
+import { DatabaseError } from '../../../src/platform/database/database-error.js';
+import { DatabaseHealth, EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
+import { MIGRATIONS } from '../../../src/platform/database/migrations/all-migrations.js';
+import type { Migration } from '../../../src/platform/database/migrations/migration.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { ClientWithQueryTimeout } from '../../../src/platform/database/postgres/pool-clients.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { Latch, isOver } from '../../support/latch.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -28,6 +29,8 @@ afterEach(() => {
 
 const open = (config: DatabaseConfig, entities: (new () => object)[] = []) =>
   openDataSource({ ...dataSourceOptions(config), entities });
+
+const [CreateTables] = MIGRATIONS as [Migration];
 
 describe.each(await testEngines())('the database on $name', (engine) => {
   let database: TestDatabase;
@@ -61,7 +64,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
 
   it('is closed before a failed migration is reported', async () => {
     const empty = await engine.create();
-    vi.spyOn(AddAccountRole.prototype, 'up').mockRejectedValue(new Error('no role'));
+    vi.spyOn(CreateTables.prototype, 'up').mockRejectedValue(new Error('no role'));
     const latch = new Latch();
     const sources: DataSource[] = [];
     vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
@@ -103,12 +106,33 @@ describe.each(await testEngines())('the database on $name', (engine) => {
       expect(failure).toMatchObject({ message: expect.stringContaining(reason) as string });
     });
 
-    it('whose pooler refuses one limit keeps the others', async () => {
+    it('ends the transaction of a client that has vanished, so that its locks are free', async () => {
+      const dataSource = await open(database.config);
+      const vanished = dataSource.createQueryRunner();
+      expect(await vanished.query('SHOW idle_in_transaction_session_timeout')).toEqual([
+        { idle_in_transaction_session_timeout: '10s' },
+      ]);
+      await vanished.query('SET idle_in_transaction_session_timeout = 100');
+      await vanished.startTransaction();
+      await vanished.query('LOCK TABLE accounts');
+      expect(await dataSource.query('SELECT COUNT(*)::int AS count FROM accounts')).toHaveLength(1);
+      await expect(vanished.query('SELECT 1')).rejects.toThrow();
+      await vanished.release();
+      await dataSource.destroy();
+    });
+
+    it('whose pooler refuses some limits keeps the others', async () => {
       vi.spyOn(Logger.prototype, 'log').mockReturnValue();
       failAfterMigrations('unsupported startup parameter: statement_timeout', '08P01');
       const dataSource = await open(database.config);
-      const { extra } = dataSourceOptions(database.config) as { readonly extra: object };
-      expect(dataSource.options).toMatchObject({ extra: { ...extra, statement_timeout: undefined } });
+      const extraOf = (options: object) => (options as { readonly extra: { readonly Client: typeof pg.Client } }).extra;
+      const { Client, ...extra } = extraOf(dataSourceOptions(database.config));
+      const refused = { statement_timeout: undefined, idle_in_transaction_session_timeout: undefined };
+      expect(dataSource.options).toMatchObject({ extra: { ...extra, ...refused } });
+      // Each pool has a class of its own, which ends connections without a reply.
+      for (const type of [Client, extraOf(dataSource.options).Client]) {
+        expect(type.prototype).toBeInstanceOf(ClientWithQueryTimeout);
+      }
       await dataSource.destroy();
     });
   }
@@ -123,7 +147,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
 describe('a ping', () => {
   it('reports that the database file cannot be read', async () => {
     const failing = { options: { type: 'better-sqlite3' }, query: () => Promise.reject(new Error('SQLITE_IOERR')) };
-    const health = new DatabaseHealth(failing as unknown as DataSource, new EmbeddedPresence());
+    const health = new DatabaseHealth(failing as unknown as DataSource, new EmbeddedAvailability());
     await expect(health.ping()).resolves.toBe(false);
   });
 
@@ -131,7 +155,7 @@ describe('a ping', () => {
     let queries = 0;
     const query = () => new Promise(() => (queries += 1));
     const hanging = { options: { type: 'better-sqlite3' }, query } as unknown as DataSource;
-    const health = new DatabaseHealth(hanging, new EmbeddedPresence());
+    const health = new DatabaseHealth(hanging, new EmbeddedAvailability());
     await expect(Promise.all([health.ping(), health.ping()])).resolves.toEqual([false, false]);
     expect(queries).toBe(1);
   });
@@ -183,11 +207,11 @@ describe('a SQLite file', () => {
   });
 
   it('at the start is not waited for by SQLite itself, which would block the process', async () => {
-    const { up } = AddAccountRole.prototype;
+    const { up } = CreateTables.prototype;
     const waits: unknown[] = [];
-    vi.spyOn(AddAccountRole.prototype, 'up').mockImplementation(async (queryRunner) => {
+    vi.spyOn(CreateTables.prototype, 'up').mockImplementation(async (queryRunner) => {
       waits.push(await queryRunner.query('PRAGMA busy_timeout'));
-      await up.call(new AddAccountRole(), queryRunner);
+      await up.call(new CreateTables(), queryRunner);
     });
     await (await open({ type: 'sqlite', path: ':memory:' })).destroy();
     expect(waits).toEqual([[{ timeout: 0 }]]);
@@ -206,11 +230,11 @@ describe('a SQLite file', () => {
 
   it('that stays locked is given up after half a minute', async () => {
     const path = join(folder, 'locked.sqlite');
-    const begun = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(begun);
+    const started = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(started);
     const moments = [30_000, 30_001];
     const pragma = vi.spyOn(Database.prototype, 'pragma').mockImplementation(() => {
-      clock.mockReturnValue(begun + (moments.shift() ?? 0));
+      clock.mockReturnValue(started + (moments.shift() ?? 0));
       throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
     });
     await expect(open({ type: 'sqlite', path })).rejects.toThrow(

@@ -2,11 +2,11 @@ import { Logger } from '@nestjs/common';
 import { DeleteQueryBuilder, type Repository } from 'typeorm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { ExpiredSessions } from '../../../src/accounts/sessions/expired-sessions.js';
-import { generateToken, hashToken } from '../../../src/accounts/credentials/random-token.js';
+import { ExpiredSessions } from '../../../src/accounts/sessions/session-removal.js';
+import { generateToken, hashSecret } from '../../../src/accounts/credentials/secrets.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { CredentialDatabase } from '../../../src/database/credential-database.js';
+import { CredentialDatabase } from '../../../src/platform/database/credential-database.js';
 import { testEngines } from '../../support/database.js';
 import { Latch } from '../../support/latch.js';
 import { PASSWORD } from '../../support/usual-password.js';
@@ -40,7 +40,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
   /** Rows of sessions that were used for the last time, and that end, at these times from now, in milliseconds. */
   const add = (count: number, lastUse: number, end: number) => {
     const [lastSeenAt, expiresAt] = [new Date(now + lastUse), new Date(now + end)];
-    const row = () => ({ id: hashToken(generateToken()), accountId, createdAt: lastSeenAt });
+    const row = () => ({ id: hashSecret(generateToken()), accountId, createdAt: lastSeenAt });
     return sessions.insert(Array.from({ length: count }, () => ({ ...row(), lastSeenAt, expiresAt })));
   };
   const remove = () => {

@@ -1,13 +1,16 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
+import { ApiKeyVerifier, LastUsedRecorder } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { LastUsedRecorder } from '../../../src/accounts/api-keys/last-used-recorder.js';
-import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
-import { CredentialDatabase } from '../../../src/database/credential-database.js';
+import { AccountChanges } from '../../../src/accounts/credentials/account-changes.js';
+import { CredentialWatch, type WatchedCredential } from '../../../src/accounts/ended/credential-watch.js';
+import { CredentialDatabase } from '../../../src/platform/database/credential-database.js';
 import { testEngines } from '../../support/database.js';
+import { KNOWN_WITHIN_MS } from '../../support/known-within.js';
 import { Latch } from '../../support/latch.js';
 import { accountsSuite, createKey, openAccountsApp } from './accounts-app.js';
 
@@ -28,68 +31,82 @@ describe.each(await testEngines())('on $name', (engine) => {
     vi.restoreAllMocks();
   });
 
-  describe('the revocation watch', () => {
+  describe('the watch of a credential', () => {
     const watched = () => suite.get(CredentialDatabase, { strict: false }).repository(ApiKey);
+    const watch = (
+      { id, accountId }: Awaited<ReturnType<typeof createKey>>,
+      onEnded: () => void,
+      more: Partial<WatchedCredential> = {},
+    ) => suite.get(CredentialWatch).watch({ kind: 'api_key', id, accountId, ...more }, onEnded);
 
     it('notifies at once of a revocation in this process, once', async () => {
-      const { id } = await createKey(suite.app, 'here@example.com');
+      const key = await createKey(suite.app, 'here@example.com');
       const onRevoked = vi.fn();
-      suite.get(RevocationWatch).watch(id, onRevoked);
-      await suite.get(ApiKeysService).revoke(id);
+      watch(key, onRevoked);
+      await suite.get(ApiKeysService).revoke(key.id);
       expect(onRevoked).toHaveBeenCalledTimes(1);
-      await suite.get(ApiKeysService).revoke(id);
+      await suite.get(ApiKeysService).revoke(key.id);
       expect(onRevoked).toHaveBeenCalledTimes(1);
-      expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('notifies all watchers of a revocation in another process at the next poll, and of no other key', async () => {
+    it('notifies all watchers of a revocation in another process within a second, and of no other key', async () => {
       const revoked = await createKey(suite.app, 'there@example.com');
       const valid = await createKey(suite.app, 'valid@example.com');
       const [first, second, ofValid] = [vi.fn(), vi.fn(), vi.fn()];
-      const watch = suite.get(RevocationWatch);
-      watch.watch(revoked.id, first);
-      watch.watch(revoked.id, second);
-      const unwatch = watch.watch(valid.id, ofValid);
+      watch(revoked, first);
+      watch(revoked, second);
+      const unwatch = watch(valid, ofValid);
       await suite.other.get(ApiKeysService).revoke(revoked.id);
+      const revokedAt = performance.now();
       expect(first).not.toHaveBeenCalled();
-      vi.advanceTimersByTime(1000);
       await vi.waitFor(() => {
         expect([first, second].map((each) => each.mock.calls.length)).toEqual([1, 1]);
       }, PATIENCE);
+      expect(performance.now() - revokedAt).toBeLessThan(KNOWN_WITHIN_MS);
       expect(ofValid).not.toHaveBeenCalled();
       unwatch();
     });
 
-    it('notifies of a key that expires or is deleted', async () => {
-      const expiring = await createKey(suite.app, 'expiring@example.com', new Date(Date.now() + 500));
+    it('notifies of a key that expires or whose account is deleted', async () => {
+      const expiresAt = new Date(Date.now() + 500);
+      const expiring = await createKey(suite.app, 'expiring@example.com', expiresAt);
       const deleted = await createKey(suite.app, 'deleted@example.com');
       const [onExpired, onDeleted] = [vi.fn(), vi.fn()];
-      suite.get(RevocationWatch).watch(expiring.id, onExpired);
-      suite.get(RevocationWatch).watch(deleted.id, onDeleted);
-      await repository.delete({ id: deleted.id });
-      vi.advanceTimersByTime(1000);
+      watch(expiring, onExpired, { expiresAt });
+      watch(deleted, onDeleted);
+      await suite.other.get(AccountStates).delete('deleted@example.com');
+      vi.advanceTimersByTime(500);
       await vi.waitFor(() => {
         expect([onExpired, onDeleted].map((each) => each.mock.calls.length)).toEqual([1, 1]);
       }, PATIENCE);
     });
 
+    it('notifies at the new expiry date of a key', async () => {
+      const key = await createKey(suite.app, 'shortened@example.com');
+      const onExpired = vi.fn();
+      watch(key, onExpired);
+      await suite.get(ApiKeyUpdates).update(key.id, { expiresAt: new Date(Date.now() + 500) });
+      expect(onExpired).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(500);
+      await vi.waitFor(() => {
+        expect(onExpired).toHaveBeenCalledTimes(1);
+      }, PATIENCE);
+    });
+
     it('ends with its process', async () => {
       const stopping = await openAccountsApp(suite.database.config);
-      const { id } = await createKey(suite.app, 'stopping@example.com');
+      const { id, accountId } = await createKey(suite.app, 'stopping@example.com');
       const onRevoked = vi.fn();
-      const before = vi.getTimerCount();
-      stopping.get(RevocationWatch).watch(id, onRevoked);
-      expect(vi.getTimerCount()).toBe(before + 1);
+      stopping.get(CredentialWatch).watch({ kind: 'api_key', id, accountId }, onRevoked);
 
       await stopping.close();
 
-      expect(vi.getTimerCount()).toBeLessThanOrEqual(before);
       await suite.get(ApiKeysService).revoke(id);
-      stopping.get(RevocationWatch).notify(id);
+      await stopping.get(AccountChanges).notice([accountId]);
       expect(onRevoked).not.toHaveBeenCalled();
     });
 
-    it('keeps the end of a key that is revoked while its row is on the way', async () => {
+    it('a key that is revoked while its row is on the way is refused', async () => {
       const { id, key } = await createKey(suite.app, 'on-the-way@example.com');
       const builder = watched().createQueryBuilder('key');
       const getMany = builder.getMany.bind(builder);
@@ -108,54 +125,43 @@ describe.each(await testEngines())('on $name', (engine) => {
       arrival.open();
 
       expect(await verified).toBeUndefined();
-      expect(suite.get(RevocationWatch).hasEnded(id)).toBe(true);
     });
 
-    it('notifies of a key that has ended already, after the caller has continued', async () => {
-      const { id } = await createKey(suite.app, 'ended@example.com');
-      await suite.get(ApiKeysService).revoke(id);
+    it('notifies of a key that has ended after it was read, after the caller has continued', async () => {
+      const key = await createKey(suite.app, 'ended@example.com');
+      const { position: readAt } = suite.get(AccountChanges);
+      await suite.get(ApiKeysService).revoke(key.id);
       const [first, second] = [vi.fn(), vi.fn()];
-      const watch = suite.get(RevocationWatch);
-      watch.watch(id, first);
-      watch.watch(id, second)();
+      watch(key, first, { readAt });
+      watch(key, second, { readAt })();
       expect(first).not.toHaveBeenCalled();
-      await Promise.resolve();
-      expect(first).toHaveBeenCalledTimes(1);
+      await vi.waitFor(() => {
+        expect(first).toHaveBeenCalledTimes(1);
+      }, PATIENCE);
       expect(second).not.toHaveBeenCalled();
-      expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('sends no query while nothing is watched', async () => {
-      const { id } = await createKey(suite.app, 'idle@example.com');
-      const watch = suite.get(RevocationWatch);
-      expect(vi.getTimerCount()).toBe(0);
-      const unwatch = [watch.watch(id, vi.fn()), watch.watch(id, vi.fn())];
-      expect(vi.getTimerCount()).toBe(1);
-      for (const each of unwatch) each();
-      for (const each of unwatch) each();
-      expect(vi.getTimerCount()).toBe(0);
-    });
-
-    it('sends one query for a thousand watchers of some keys', async () => {
-      const { id } = await createKey(suite.app, 'many@example.com');
+    it('sends one query for a thousand watchers of a key, and only when its account changes', async () => {
+      const key = await createKey(suite.app, 'many@example.com');
       const find = vi.spyOn(watched(), 'find');
-      const unwatch = Array.from({ length: 1000 }, () => suite.get(RevocationWatch).watch(id, vi.fn()));
-      vi.advanceTimersByTime(1000);
-      await find.mock.results[0]?.value;
+      const unwatch = Array.from({ length: 1000 }, () => watch(key, vi.fn()));
+      await suite.get(AccountChanges).notice(['another account']);
+      expect(find).not.toHaveBeenCalled();
+      await suite.get(AccountChanges).notice([key.accountId]);
       expect(find).toHaveBeenCalledTimes(1);
       for (const each of unwatch) each();
+      for (const each of unwatch) each();
+      expect(suite.get(CredentialWatch).size).toBe(0);
     });
 
     it('ends no stream because a query fails, and queries again', async () => {
-      const { id } = await createKey(suite.app, 'failing@example.com');
+      const key = await createKey(suite.app, 'failing@example.com');
       const onRevoked = vi.fn();
-      suite.get(RevocationWatch).watch(id, onRevoked);
+      watch(key, onRevoked);
       const find = vi.spyOn(watched(), 'find').mockRejectedValueOnce(new Error('The database is unavailable.'));
-      await vi.advanceTimersByTimeAsync(1000);
+      await suite.get(ApiKeysService).revoke(key.id);
       expect(find).toHaveBeenCalledTimes(1);
       expect(onRevoked).not.toHaveBeenCalled();
-      await suite.other.get(ApiKeysService).revoke(id);
-      vi.advanceTimersByTime(1000);
       await vi.waitFor(() => {
         expect(onRevoked).toHaveBeenCalledTimes(1);
       }, PATIENCE);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
+import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines } from '../../support/database.js';
 import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../../support/known-within.js';
@@ -42,8 +42,8 @@ describe.each(await testEngines())('a change of the password on $name', (engine)
     const other = await newAccount();
     for (const app of [suite.app, suite.other]) expect(await works(app, first.key)).toBe(true);
     const [onHere, onThere] = [vi.fn(), vi.fn()];
-    suite.get(RevocationWatch).watch(first.id, onHere);
-    suite.other.get(RevocationWatch).watch(second.id, onThere);
+    suite.get(CredentialWatch).watch({ kind: 'api_key', id: first.id, accountId: id }, onHere);
+    suite.other.get(CredentialWatch).watch({ kind: 'api_key', id: second.id, accountId: id }, onThere);
 
     expect(await change(id, email)).toMatchObject({ account: { id, email }, revokedKeys: 2 });
     const changedAt = performance.now();

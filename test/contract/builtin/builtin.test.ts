@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/load-config.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
 
 describe('the built-in catalog', () => {
   it('serves the stand-in alone when no provider is configured', () => {

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
 import type { Message, Tool } from '../../../src/upstreams/contract/conversation.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
-import { schemaValue } from '../../../src/upstreams/protocols/builtin/schema-value.js';
+import { keepSources } from '../../../src/platform/common/json/json-source.js';
+import type { JsonObject } from '../../../src/upstreams/protocols/shared/json-object.js';
+import { schemaJson } from '../../../src/upstreams/protocols/builtin/schema-value.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
 
@@ -36,6 +38,13 @@ async function callsOf(message: string, call: Partial<ChatCall>): Promise<string
   }
   return [...calls.values()];
 }
+
+const valueOf = (schema: object): unknown => JSON.parse(schemaJson(schema as JsonObject));
+const sourced = (text: string): object => {
+  const body = JSON.parse(`{"schema":${text}}`) as { readonly schema: object };
+  keepSources(`{"schema":${text}}`, body);
+  return body.schema;
+};
 
 describe('the stand-in with tools', () => {
   const WEATHER_CALL = 'get_weather({"city":"Oslo","days":3})';
@@ -121,6 +130,18 @@ describe('the stand-in with a response format', () => {
     expect(JSON.parse(await textOf({ responseFormat }))).toEqual({ city: 'Oslo', days: 3 });
   });
 
+  it.each([
+    ['"minimum":2512292042121000001', '2512292042121000001'],
+    ['"exclusiveMinimum":2512292042121000001', '2512292042121000002'],
+    ['"multipleOf":2512292042121000001', '2512292042121000001'],
+    ['"maximum":-2512292042121000001', '-2512292042121000001'],
+    ['"exclusiveMaximum":-2512292042121000001', '-2512292042121000002'],
+    ['"maximum":2512292042121000001', '1'],
+    ['"exclusiveMinimum":10.0,"multipleOf":1e1', '20'],
+  ])('keeps the digits of %s', (member, json) => {
+    expect(schemaJson(sourced(`{"type":"integer",${member}}`) as JsonObject)).toBe(json);
+  });
+
   it.each<[object, unknown]>([
     [{ type: 'string' }, 'text'],
     [{ type: 'string', minLength: 6 }, 'textxx'],
@@ -143,7 +164,14 @@ describe('the stand-in with a response format', () => {
     [{ $ref: '#/$defs/city', $defs: { city: { enum: ['Oslo'] } } }, 'Oslo'],
     [{ properties: { a: {} } }, {}],
   ])('makes of the schema %j the value %j', (schema, value) => {
-    expect(schemaValue({ ...schema })).toEqual(value);
+    expect(valueOf({ ...schema })).toEqual(value);
+  });
+
+  it.each(['const', 'default', 'minimum'])('keeps the digits of %s', (member) => {
+    const text = `{"schema":{"type":"object","properties":{"id":{"type":"integer","${member}":2512292042121000001}},"required":["id"]}}`;
+    const sent = JSON.parse(text) as { schema: object };
+    keepSources(text, sent);
+    expect(schemaJson(sent.schema as JsonObject)).toBe('{"id":2512292042121000001}');
   });
 
   it('fits schemas that refer to themselves, if they can end', () => {
@@ -165,7 +193,7 @@ describe('the stand-in with a response format', () => {
       required: ['tree', 'list'],
       $defs,
     };
-    const { tree, list } = schemaValue(schema) as { tree: unknown; list: unknown };
+    const { tree, list } = valueOf(schema) as { tree: unknown; list: unknown };
     const isNode = (node: unknown): boolean => {
       const { name, children } = node as { name: unknown; children: unknown[] };
       return typeof name === 'string' && children.every(isNode);
@@ -180,7 +208,7 @@ describe('the stand-in with a response format', () => {
 
   it('ends with a schema that refers to itself', () => {
     const own = { $ref: '#' };
-    const value = schemaValue({ type: 'object', properties: { a: own, b: own }, required: ['a', 'b'] });
+    const value = valueOf({ type: 'object', properties: { a: own, b: own }, required: ['a', 'b'] });
     expect(JSON.stringify(value).length).toBeLessThan(20_000);
   });
 });

@@ -2,10 +2,10 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { Account } from '../../../src/accounts/account/account.entity.js';
-import { CredentialDatabase } from '../../../src/database/credential-database.js';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
-import { PostgresPresence } from '../../../src/database/postgres/postgres-presence.js';
+import { CredentialDatabase } from '../../../src/platform/database/credential-database.js';
+import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { PostgresAvailability } from '../../../src/platform/database/postgres/postgres-availability.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { Latch, isOver } from '../../support/latch.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -23,11 +23,11 @@ describe.each(await testEngines())('the database for credentials on $name', (eng
     await database.drop();
   });
 
-  const presenceOf = () =>
-    database.config.type === 'postgres' ? new PostgresPresence(database.config.url) : new EmbeddedPresence();
+  const availabilityOf = () =>
+    database.config.type === 'postgres' ? new PostgresAvailability(database.config.url) : new EmbeddedAvailability();
 
   it('closes its own connections at the end, waits for them, and leaves other connections open', async () => {
-    const credentials = await CredentialDatabase.open(main, presenceOf());
+    const credentials = await CredentialDatabase.open(main, availabilityOf());
     const source = credentials.repository(ApiKey).manager.dataSource;
     const latch = new Latch();
     const { destroy } = DataSource.prototype;
@@ -46,10 +46,12 @@ describe.each(await testEngines())('the database for credentials on $name', (eng
 
   if (engine.name === 'PostgreSQL')
     it('gets new connections when the probe has found the old ones dead', async () => {
-      const presence = presenceOf();
+      const availability = availabilityOf();
       const silences: (() => void)[] = [];
-      vi.spyOn(presence as PostgresPresence, 'whenSilent').mockImplementation((listener) => silences.push(listener));
-      const credentials = await CredentialDatabase.open(main, presence);
+      vi.spyOn(availability as PostgresAvailability, 'whenSilent').mockImplementation((listener) =>
+        silences.push(listener),
+      );
+      const credentials = await CredentialDatabase.open(main, availability);
       const server = () =>
         credentials
           .repository(ApiKey)

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/common/service-error.js';
-import { ShedLoad } from '../../../src/common/shed-load.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
+import { ShedLoad } from '../../../src/platform/common/shed-load.js';
 import { parseStreamId, requestKey, type RequestKey } from '../../../src/chat/durable/identity/stream-identity.js';
-import { CLAIM_RELEASED, type StreamLog } from '../../../src/chat/durable/log/stream-log.js';
+import { CLAIM_RELEASED, type Ending } from '../../../src/chat/durable/log/stream-log.js';
 import { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
-import type { StoredStream, OwnStream, StreamStore } from '../../../src/chat/durable/store/stream-store.js';
+import type {
+  StoredStream,
+  OwnStream,
+  StreamReading,
+  StreamStore,
+} from '../../../src/chat/durable/store/stream-store.js';
+import type { CompletionPart } from '../../../src/upstreams/contract/stream-part.js';
 import { waitFor } from '../../support/wait-for.js';
 
 export const ACCOUNT = 'account-1';
@@ -38,14 +44,38 @@ export async function claimNew(store: StreamStore, key?: RequestKey): Promise<Ow
   };
   const claim = await waitFor(tryClaim, 'the store to be available');
   if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
-  return Object.assign(claim.stream, { leave: claim.leave });
+  return Object.assign(claim.stream, { leave: claim.reading.leave });
 }
 
-/** All text of a log, read in small steps. */
-export function textOf(log: StreamLog): string {
-  let text = '';
-  for (let more = log.read(0, 3); more !== undefined; more = log.read(text.length, 3)) text += more;
-  return text;
+/** What a reader has of a stream. */
+export class Follower {
+  text = '';
+  readonly parts: CompletionPart[] = [];
+
+  /** Reads in small steps, as far as the parts have arrived. */
+  constructor(readonly reading: StreamReading) {
+    const { source } = reading;
+    const readOn = (): void => {
+      for (let part = source.read(3); part !== undefined; part = source.read(3)) {
+        if (part.type === 'text') this.text += part.text;
+        else this.parts.push(part);
+      }
+    };
+    source.onMore = readOn;
+    readOn();
+  }
+
+  get ending(): Ending | undefined {
+    return this.reading.source.ending;
+  }
+
+  async ended(): Promise<Ending> {
+    return waitFor(() => this.ending, 'the ending');
+  }
+}
+
+export function text(content: string): CompletionPart {
+  return { type: 'text', text: content };
 }
 
 /** What every store of durable streams must do. */
@@ -64,15 +94,15 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       if (address === undefined) throw new Error('The id cannot be parsed.');
       return there.find(address, account);
     };
-    const read = async (stream: OwnStream): Promise<StreamLog> => {
+    const follow = async (stream: OwnStream): Promise<Follower> => {
       const kept = await found(stream);
       if (kept === undefined) throw new Error('The stream is not there.');
-      const leave = await kept.enter();
-      await kept.log.begun;
-      await waitFor(() => kept.log.ending !== undefined, 'the ending');
-      const { log } = kept;
-      leave();
-      return log;
+      return new Follower(await kept.enter());
+    };
+    const started = async (key?: RequestKey) => {
+      const stream = await claimNew(here, key);
+      await stream.begin(undefined);
+      return stream;
     };
 
     it('have one owner of many simultaneous claims, and lead the others to the same stream', async () => {
@@ -95,40 +125,38 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       });
     });
 
-    it('are read from the beginning after the end, with every character', async () => {
+    it('are read from the beginning after the end, with every character and every part', async () => {
       const stream = await claimNew(here);
-      stream.log.begin();
+      await stream.begin({ id: 'answer-1' });
       const texts = ['Hello ', '🦊', '\u2028', 'é'.repeat(5_000), '漢字', 'x'.repeat(70_000), '\ud83d'];
-      for (const text of texts) stream.log.append(text);
-      stream.log.end(DONE);
+      const usage: CompletionPart = { type: 'usage', usage: { inputTokens: 3 } };
+      for (const content of texts) stream.log.append(text(content));
+      stream.log.append(usage);
+      stream.log.append(text('.'));
+      const ending = { kind: 'done', facts: { cost: 4 } } as const;
+      expect(await stream.end(ending)).toEqual(ending);
 
-      const log = await read(stream);
+      const follower = await follow(stream);
 
-      expect(textOf(log)).toBe(texts.join(''));
-      expect(log.ending).toEqual(DONE);
+      expect(await follower.reading.source.started).toEqual({ id: 'answer-1' });
+      expect(await follower.ended()).toEqual(ending);
+      expect(follower.text).toBe(`${texts.join('')}.`);
+      expect(follower.parts).toEqual([usage]);
     });
 
     it('are followed while they run, without a gap', async () => {
-      const stream = await claimNew(here);
-      stream.log.begin();
-      stream.log.append('before ');
-      const kept = await found(stream);
-      const leave = await kept?.enter();
-      await kept?.log.begun;
-      let seen = '';
-      kept?.log.follow(() => {
-        seen = textOf(kept.log);
-      });
+      const stream = await started();
+      stream.log.append(text('before '));
+      const follower = await follow(stream);
       for (const word of ['one ', 'two ', 'three']) {
-        stream.log.append(word);
-        await waitFor(() => seen.endsWith(word), 'the word to arrive');
+        stream.log.append(text(word));
+        await waitFor(() => follower.text.endsWith(word), 'the word to arrive');
       }
-      stream.log.end({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
-      await waitFor(() => kept?.log.ending !== undefined, 'the ending');
+      const ending = { kind: 'failed', code: 'upstream_error', message: 'It failed.' } as const;
+      await stream.end(ending);
 
-      expect(seen).toBe('before one two three');
-      expect(kept?.log.ending).toEqual({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
-      leave?.();
+      expect(await follower.ended()).toEqual(ending);
+      expect(follower.text).toBe('before one two three');
     });
 
     it('are not found by another account, or with another secret', async () => {
@@ -149,13 +177,13 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       const stream = await claimNew(here, key);
       const claim = await there.claim(key, 0);
       if (claim.outcome !== 'found') throw new Error('The stream is not found.');
-      const leave = await claim.stream.enter();
-      const { begun } = claim.stream.log;
+      const { source, leave } = await claim.stream.enter();
+      const { started } = source;
       stream.leave();
 
       stream.abandon(new ServiceError('upstream_rejected', 'Too long.', { status: 413, retryAfterSeconds: 7 }));
 
-      await expect(begun).rejects.toMatchObject({
+      await expect(started).rejects.toMatchObject({
         code: 'upstream_rejected',
         message: 'Too long.',
         retryAfterSeconds: 7,
@@ -170,33 +198,33 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       const stream = await claimNew(here, key);
       const claim = await there.claim(key, 0);
       if (claim.outcome !== 'found') throw new Error('The stream is not found.');
-      const leave = await claim.stream.enter();
-      const { begun } = claim.stream.log;
+      const { source, leave } = await claim.stream.enter();
+      const { started } = source;
       stream.leave();
 
       stream.abandon(CLAIM_RELEASED);
 
-      await expect(begun).rejects.toBe(CLAIM_RELEASED);
+      await expect(started).rejects.toBe(CLAIM_RELEASED);
       leave();
     });
 
     it('have four readers at most, wherever they are, and count them', async () => {
       const stream = await claimNew(here);
       const kept = await found(stream);
-      const leaves = [await stream.enter(), await kept?.enter(), await kept?.enter()];
+      const readings = [await stream.enter(), await kept?.enter(), await kept?.enter()];
 
       await expect(stream.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
       await expect(kept?.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
-      expect(await stream.readers()).toBeGreaterThan(0);
-      for (const leave of [...leaves, stream.leave]) leave?.();
-      await waitFor(async () => (await stream.readers()) === 0, 'the readers to leave');
+      expect(stream.readers).toBeGreaterThan(0);
+      for (const reading of readings) reading?.leave();
+      stream.leave();
+      await waitFor(() => stream.readers === 0, 'the readers to leave');
     });
 
     it('are cancelled from anywhere', async () => {
-      const stream = await claimNew(here);
-      stream.log.begin();
+      const stream = await started();
       stream.onStop = ({ code, message }) => {
-        stream.log.end({ kind: 'failed', code, message });
+        void stream.end({ kind: 'failed', code, message });
       };
 
       await (await found(stream))?.cancel();
@@ -207,29 +235,36 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
 
     it('are deleted when they are dropped, and their readers still get the ending', async () => {
       const key = await newKey();
-      const stream = await claimNew(here, key);
-      stream.log.begin();
-      const kept = await found(stream);
-      const leave = await kept?.enter();
-      await kept?.log.begun;
+      const stream = await started(key);
+      const follower = await follow(stream);
+      await follower.reading.source.started;
 
-      stream.log.end({ kind: 'failed', code: 'key_revoked', message: 'Revoked.' });
       stream.drop();
+      await stream.end({ kind: 'failed', code: 'key_revoked', message: 'Revoked.' });
 
-      await waitFor(() => kept?.log.ending, 'the ending');
-      expect(kept?.log.ending).toMatchObject({ code: 'key_revoked' });
-      leave?.();
+      expect(await follower.ended()).toMatchObject({ code: 'key_revoked' });
+      follower.reading.leave();
       await waitFor(async () => (await found(stream)) === undefined, 'the stream to be gone');
       expect(await there.knows(key.locator)).toBe(false);
+    });
+
+    it('free their key when they are forgotten, but only after their end', async () => {
+      const key = await newKey();
+      const stream = await started(key);
+      await stream.end({ kind: 'failed', code: 'interrupted', message: 'It was.' });
+
+      await (await found(stream))?.forget();
+
+      expect(await found(stream)).toBeUndefined();
+      expect((await there.claim(key, 0)).outcome).toBe('new');
     });
 
     it('are gone after their retention', async () => {
       await harness.close();
       [here, there] = await harness.open(300);
       const key = await newKey();
-      const stream = await claimNew(here, key);
-      stream.log.begin();
-      stream.log.end(DONE);
+      const stream = await started(key);
+      await stream.end(DONE);
 
       await waitFor(async () => (await found(stream)) === undefined, 'the stream to be gone');
 

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parseStreamId } from '../../../src/chat/durable/identity/stream-identity.js';
 import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
 import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
-import { ACCOUNT, claimNew, describeStreamStore, memoryOf } from './describe-stream-store.js';
+import { ACCOUNT, claimNew, describeStreamStore, memoryOf, text } from './describe-stream-store.js';
 
 let store: MemoryStreamStore | undefined;
 const close = (): Promise<void> => {
@@ -27,35 +27,56 @@ describe('the memory for durable streams', () => {
     return address !== undefined && (await store?.find(address, ACCOUNT)) !== undefined;
   };
 
+  it('keeps a stream that runs, also when it is forgotten, and then as long as configured', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    try {
+      store = new MemoryStreamStore(memoryOf(), 60_000);
+      const stream = await claimNew(store);
+      await stream.begin(undefined);
+      stream.leave();
+      await stream.forget();
+      vi.advanceTimersByTime(600_000);
+      expect(await isKept(stream)).toBe(true);
+
+      await stream.end({ kind: 'done' });
+      vi.advanceTimersByTime(59_999);
+      expect(await isKept(stream)).toBe(true);
+      vi.advanceTimersByTime(1);
+      expect(await isKept(stream)).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('loses the stream that ended first when it is full, and refuses when all streams run', async () => {
     const memory = memoryOf(1);
     const full = (store = new MemoryStreamStore(memory, 60_000));
     const [first, second, third] = [await claimNew(full), await claimNew(full), await claimNew(full)];
     for (const stream of [first, second]) {
-      stream.log.begin();
-      stream.log.append(KIB_400);
+      await stream.begin(undefined);
+      stream.log.append(text(KIB_400));
     }
     for (const stream of [second, first]) {
-      stream.log.end({ kind: 'done' });
+      await stream.end({ kind: 'done' });
       stream.leave();
     }
     expect([await isKept(first), await isKept(second)]).toEqual([true, true]);
 
-    third.log.begin();
-    third.log.append(KIB_400);
+    await third.begin(undefined);
+    third.log.append(text(KIB_400));
     expect([await isKept(first), await isKept(second)]).toEqual([true, false]);
 
-    third.log.append(KIB_400);
+    third.log.append(text(KIB_400));
     expect(await isKept(first)).toBe(false);
     expect(() => {
-      third.log.append(KIB_400);
+      third.log.append(text(KIB_400));
     }).toThrow(expect.objectContaining({ code: 'unavailable' }));
     await expect(full.claim({ accountId: ACCOUNT, locator: '1', proof: Buffer.of() }, 0)).rejects.toMatchObject({
       code: 'unavailable',
     });
     expect(full.counts).toEqual({ running: 1, retained: 0 });
 
-    third.log.end({ kind: 'done' });
+    await third.end({ kind: 'done' });
     third.leave();
     third.drop();
     expect(memory.used).toBe(0);

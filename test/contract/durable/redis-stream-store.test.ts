@@ -1,17 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RedisStreamStore } from '../../../src/chat/durable/store/redis/redis-stream-store.js';
-import { openRedis } from '../../../src/redis/open-redis.js';
-import type { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { RedisConnection } from '../../../src/platform/redis/redis-connection.js';
+import { metaKey } from '../../../src/chat/durable/store/redis/stream-scripts.js';
 import { testRedis } from '../../support/redis.js';
-import { waitFor } from '../../support/wait-for.js';
-import { claimNew, describeStreamStore, memoryOf, newKey } from './describe-stream-store.js';
+import { claimNew, describeStreamStore, memoryOf, newKey, text } from './describe-stream-store.js';
 
 const redis = await testRedis();
 const connections: RedisConnection[] = [];
 const stores: RedisStreamStore[] = [];
 
 async function openStore(retentionMs: number): Promise<RedisStreamStore> {
-  const connection = openRedis(redis?.url ?? '');
+  const connection = new RedisConnection(redis?.url ?? '');
   connections.push(connection);
   await connection.onModuleInit();
   const store = new RedisStreamStore(connection, memoryOf(), retentionMs);
@@ -32,15 +31,32 @@ describe.skipIf(redis === undefined)('on Redis', () => {
     close,
   });
 
+  it('keeps a stream as long as configured after its end, and a minute longer while it runs', async () => {
+    const store = await openStore(60 * 60_000);
+    const key = await newKey();
+    const stream = await claimNew(store, key);
+    /** How long Redis keeps the stream, in minutes. */
+    const kept = async (): Promise<readonly number[]> => {
+      const keys = ((await redis?.client.keys('*')) ?? []).filter(
+        (each) => each.startsWith(metaKey(key.locator)) && !each.endsWith(':readers'),
+      );
+      const left = await Promise.all(keys.map(async (each) => redis?.client.pTTL(each)));
+      return left.map((ms) => Math.ceil((ms ?? 0) / 60_000));
+    };
+    await stream.begin(undefined);
+    expect(await kept()).toEqual([61, 61]);
+    await stream.end({ kind: 'done' });
+    expect(await kept()).toEqual([60, 60]);
+    await close();
+  });
+
   it('holds no word of an answer, of a request or of an id', async () => {
     const store = await openStore(60_000);
     const body = { messages: [{ role: 'user', content: 'PLANTED-PROMPT' }] };
     const stream = await claimNew(store, await newKey(body, 'PLANTED-KEY'));
-    stream.log.begin();
-    stream.log.append('PLANTED-ANSWER '.repeat(1_000));
-    stream.log.end({ kind: 'failed', code: 'upstream_error', message: 'PLANTED-MESSAGE' });
-    await waitFor(async () => (await redis?.client.keys('chat:stream:*:*'))?.length, 'the text to be stored');
-    await stream.cancel();
+    await stream.begin(undefined);
+    stream.log.append(text('PLANTED-ANSWER '.repeat(1_000)));
+    await stream.end({ kind: 'failed', code: 'upstream_error', message: 'PLANTED-MESSAGE' });
     await close();
 
     const kept: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { TEST_CALL, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';
 import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
@@ -13,7 +13,7 @@ const BYTES = Array.from('{"city":"Paris"}');
 
 const bodyOf = (given: Partial<ChatCall>) => {
   const call = { ...TEST_CALL, options: {}, ...given };
-  const messages = withOwnState(call.messages, protocol.name);
+  const messages = withOwnState(call.messages, { protocol: protocol.name, upstream: 'acme' });
   return JSON.parse(protocol.request({ ...call, messages }, ACME).body) as Record<string, unknown>;
 };
 
@@ -126,6 +126,52 @@ describe('the request of the protocol anthropic', () => {
   });
 
   it.each([
+    [{ reasoning: { effort: 'high' } }, { type: 'adaptive' }, { effort: 'high' }],
+    [{ reasoning: { effort: 'minimal' } }, { type: 'adaptive' }, { effort: 'low' }],
+    [{ reasoning: { budget_tokens: 4_000 } }, { type: 'adaptive' }, { effort: 'medium' }],
+    [{ reasoning: { include_text: true } }, { type: 'adaptive', display: 'summarized' }, undefined],
+    [{ reasoning: { include_text: false } }, { type: 'adaptive', display: 'omitted' }, undefined],
+    [{ reasoning: { effort: 'none' } }, { type: 'disabled' }, undefined],
+    [{ reasoning: { effort: 'low' }, tools: TOOLS, toolChoice: 'required' }, undefined, { effort: 'low' }],
+    [{}, undefined, undefined],
+  ] as [Partial<ChatCall>, object | undefined, object | undefined][])(
+    'gives a model that decides itself %j as %j with %j, and no options for sampling',
+    (call, thinking, outputConfig) => {
+      const body = bodyOf({ ...call, modelThinking: 'adaptive', options: { temperature: 0.7, top_p: 0.5 } });
+      expect(body['thinking']).toEqual(thinking);
+      expect(body['output_config']).toEqual(outputConfig);
+      expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['temperature']));
+      expect(body).not.toHaveProperty('top_p');
+    },
+  );
+
+  it('has the effort next to the schema', () => {
+    const responseFormat = { type: 'json_schema', name: 'place', schema: SCHEMA } as const;
+    expect(bodyOf({ modelThinking: 'adaptive', reasoning: { effort: 'low' }, responseFormat })).toMatchObject({
+      output_config: { effort: 'low', format: { type: 'json_schema', schema: SCHEMA } },
+    });
+  });
+
+  it('has no text of white space only, and no white space at the end of an answer that goes on', () => {
+    const body = bodyOf({
+      messages: [
+        { role: 'system', content: ' ' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: '\n' },
+        { role: 'user', content: [{ type: 'text', text: ' \t' }, ...[{ type: 'text' as const, text: 'Bye' }]] },
+        { role: 'user', content: ' ' },
+        { role: 'assistant', content: 'Well, ' },
+      ],
+    });
+    expect(body).not.toHaveProperty('system');
+    expect(body['messages']).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'user', content: [{ type: 'text', text: 'Bye' }] },
+      { role: 'assistant', content: 'Well,' },
+    ]);
+  });
+
+  it.each([
     ['without an effort', { reasoning: { include_text: true } }],
     ['with the effort none', { reasoning: { effort: 'none' } }],
     ['with fewer tokens than the smallest budget', { reasoning: { effort: 'high' }, maxTokens: 1_024 }],
@@ -204,7 +250,7 @@ describe('an answer of the protocol anthropic', () => {
     const parts = partsOf(start(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }), json(0, '{"a"'), {
       type: 'message_stop',
     });
-    expect(parts.map(({ type }) => type)).toEqual(['tool_call_start', 'tool_call_delta', 'complete']);
+    expect(parts.map(({ type }) => type)).toEqual(['tool_call_start', 'tool_call_delta', 'error']);
   });
 
   it('has a call whose whole input comes with its beginning, and whose id is missing', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
@@ -131,11 +131,14 @@ describe('AnthropicProtocol.parts', () => {
 
   it('is finished, but not complete, before the message stops', () => {
     const body = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } };
-    expect(partsOf(body)).toEqual([
+    const reader = new AnthropicProtocol().open();
+    const next = (value: object) => reader.parts({ event: 'message', data: JSON.stringify(value) });
+    expect(next(body)).toEqual([
       { type: 'usage', usage: { outputTokens: 7 } },
       { type: 'finish', reason: 'stop', raw: 'end_turn' },
     ]);
-    expect(partsOf({ type: 'message_stop' })).toEqual([{ type: 'complete', last: true }]);
+    expect(next({ type: 'message_stop' })).toEqual([{ type: 'complete', last: true }]);
+    expect(partsOf({ type: 'message_stop' })).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
   });
 
   it.each([
@@ -145,7 +148,6 @@ describe('AnthropicProtocol.parts', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content_filter'],
     ['tool_use', 'tool_calls'],
-    ['pause_turn', 'other'],
     ['brand_new', 'other'],
   ])('maps the stop reason %s to %s', (raw, reason) => {
     expect(partsOf({ type: 'message_delta', delta: { stop_reason: raw } })).toEqual([{ type: 'finish', reason, raw }]);
@@ -159,7 +161,7 @@ describe('AnthropicProtocol.parts', () => {
   it.each([
     { type: 'thinking_delta', thinking: '' },
     { type: 'signature_delta', signature: 'x' },
-    { type: 'input_json_delta', partial_json: '{' },
+    { type: 'input_json_delta', partial_json: '' },
     { type: 'citations_delta', citation: {} },
     { type: 'brand_new_delta', text: 'not the answer' },
   ])('reads the delta %j as progress', (delta) => {

@@ -10,7 +10,7 @@ const TOOLS = [WEATHER, CLOCK];
 
 const bodyOf = (given: Partial<ChatCall>, options: GeminiOptions = {}) => {
   const call = { ...TEST_CALL, options: {}, ...given };
-  const messages = withOwnState(call.messages, protocol.name);
+  const messages = withOwnState(call.messages, { protocol: protocol.name, upstream: 'acme' });
   const { body } = protocol.request({ ...call, messages }, { ...TEST_UPSTREAM, options });
   return JSON.parse(body) as Record<string, unknown>;
 };
@@ -41,6 +41,27 @@ describe('the request of the protocol gemini', () => {
           ],
         },
       ],
+    });
+  });
+
+  it('has the value that Google names for a call without a signature, unless the model takes a budget', () => {
+    const messages = conversation('openai');
+    const signatures = (modelThinking?: 'levels' | 'budget') => {
+      const contents = bodyOf({ messages, modelThinking })['contents'] as { parts: Record<string, unknown>[] }[];
+      const calls = contents.flatMap(({ parts }) => parts).filter((part) => 'functionCall' in part);
+      return calls.map(({ thoughtSignature }) => thoughtSignature);
+    };
+    expect(signatures()).toEqual(['skip_thought_signature_validator', undefined]);
+    expect(signatures('levels')).toEqual(['skip_thought_signature_validator', undefined]);
+    expect(signatures('budget')).toEqual([undefined, undefined]);
+  });
+
+  it('has a level for a model that takes levels', () => {
+    expect(bodyOf({ reasoning: { effort: 'low' }, modelThinking: 'levels' })['generationConfig']).toEqual({
+      thinkingConfig: { thinkingLevel: 'low' },
+    });
+    expect(bodyOf({ reasoning: { budget_tokens: 9_000 }, modelThinking: 'levels' })['generationConfig']).toEqual({
+      thinkingConfig: { thinkingLevel: 'high' },
     });
   });
 
@@ -121,7 +142,6 @@ describe('an answer of the protocol gemini', () => {
       { type: 'tool_call_delta', id: '#0', json: '{"city":"Paris"}' },
       { type: 'tool_call_end', id: '#0' },
       { type: 'tool_call_start', id: '#1', name: 'clock', index: 0 },
-      { type: 'tool_call_delta', id: '#1', json: '{}' },
       { type: 'tool_call_end', id: '#1' },
     ]);
     expect(parts.at(-1)).toEqual({ type: 'tool_call_end', id: 'own' });

@@ -131,7 +131,6 @@ describe('GeminiProtocol reading an event', () => {
     ['PROHIBITED_CONTENT', 'content_filter'],
     ['SPII', 'content_filter'],
     ['LANGUAGE', 'content_filter'],
-    ['OTHER', 'other'],
     ['BRAND_NEW', 'other'],
   ])('maps the finish reason %s to %s', (raw, reason) => {
     expect(ending(raw)).toEqual([
@@ -140,7 +139,7 @@ describe('GeminiProtocol reading an event', () => {
     ]);
   });
 
-  it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL'])(
+  it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
     'reads the finish reason %s as a failure of the model',
     (raw) => {
       expect(ending(raw)).toMatchObject([{ type: 'error', error: { code: 'upstream_error', scope: 'route' } }]);

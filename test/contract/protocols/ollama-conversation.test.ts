@@ -63,14 +63,28 @@ describe('the request of the protocol ollama', () => {
   });
 
   it.each([
-    [{ effort: 'none' }, false],
-    [{ effort: 'minimal' }, 'low'],
-    [{ effort: 'medium' }, 'medium'],
-    [{ effort: 'xhigh' }, 'high'],
-    [{ budget_tokens: 100 }, true],
-    [{ include_text: true }, undefined],
-  ] as const)('reasons with %j as %j', (reasoning, think) => {
+    [{ effort: 'none' }, false, false],
+    [{ effort: 'minimal' }, true, 'low'],
+    [{ effort: 'medium' }, true, 'medium'],
+    [{ effort: 'xhigh' }, true, 'high'],
+    [{ budget_tokens: 100 }, true, 'low'],
+    [{ include_text: true }, undefined, undefined],
+  ] as const)('reasons with %j as %j, and as %j if the model takes levels', (reasoning, think, level) => {
     expect(bodyOf({ reasoning })['think']).toEqual(think);
+    expect(bodyOf({ reasoning, modelThinking: 'levels' })['think']).toEqual(level);
+  });
+
+  it('has one system message, at the beginning', () => {
+    const messages = [
+      { role: 'system', content: 'a' },
+      { role: 'system', content: 'b' },
+      { role: 'user', content: 'Hi' },
+      { role: 'system', content: 'c' },
+    ] as const;
+    expect(bodyOf({ messages })['messages']).toEqual([
+      { role: 'system', content: 'a\n\nb' },
+      { role: 'user', content: 'Hi\n\n[System message]\nc' },
+    ]);
   });
 });
 
@@ -94,7 +108,6 @@ describe('an answer of the protocol ollama', () => {
       { type: 'tool_call_delta', id: '#0', json: '{"city":"Paris"}' },
       { type: 'tool_call_end', id: '#0' },
       { type: 'tool_call_start', id: '#1', name: 'clock', index: 0 },
-      { type: 'tool_call_delta', id: '#1', json: '{}' },
       { type: 'tool_call_end', id: '#1' },
       { type: 'tool_call_start', id: '#2', name: 'clock', index: 0 },
       { type: 'tool_call_delta', id: '#2', json: '{"zone":1}' },

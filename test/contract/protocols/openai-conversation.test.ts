@@ -13,6 +13,10 @@ function bodyOf(call: Partial<ChatCall>, upstream = TEST_UPSTREAM): Record<strin
   return JSON.parse(protocol.request({ ...TEST_CALL, ...call }, upstream).body) as Record<string, unknown>;
 }
 
+const system = (content: string): Message => ({ role: 'system', content });
+const user = (content: string): Message => ({ role: 'user', content });
+const answer = (content: string): Message => ({ role: 'assistant', content });
+
 const messagesOf = (...messages: Message[]) => bodyOf({ messages }).messages;
 
 describe('a conversation in the form of OpenAI', () => {
@@ -125,6 +129,72 @@ describe('a conversation in the form of OpenAI', () => {
     expect(messagesOf(message)).toEqual(expected);
   });
 
+  it.each<[string, readonly Message[], readonly object[], readonly object[]]>([
+    [
+      'before all others',
+      [system('a'), system('b'), user('Hi')],
+      [system('a\n\nb'), user('Hi')],
+      [system('a\n\nb'), user('Hi')],
+    ],
+    [
+      'between a question and its answer',
+      [system('a'), user('Hi'), system('b'), answer('Yo'), user('Bye')],
+      [system('a'), user('Hi\n\n[System message]\nb'), answer('Yo'), user('Bye')],
+      [system('a'), user('Hi'), system('b'), answer('Yo'), user('Bye')],
+    ],
+    [
+      'after an answer',
+      [user('Hi'), answer('Yo'), system('a'), user('Bye')],
+      [user('Hi'), answer('Yo'), user('[System message]\na\n\nBye')],
+      [user('Hi'), answer('Yo'), system('a'), user('Bye')],
+    ],
+    [
+      'at the end',
+      [user('Hi'), answer('Yo'), system('a'), system('b')],
+      [user('Hi'), answer('Yo'), user('[System message]\na\n\n[System message]\nb')],
+      [user('Hi'), answer('Yo'), system('a'), system('b')],
+    ],
+    ['alone', [system('a'), system('b')], [system('a\n\nb')], [system('a\n\nb')]],
+  ])(
+    'has system messages %s first or as texts of the user, or where they are if the upstream takes them',
+    (...given) => {
+      const [, messages, first, anywhere] = given;
+      const upstream = { ...TEST_UPSTREAM, options: { system_messages: 'anywhere' as const } };
+      expect(bodyOf({ messages }).messages).toEqual(first);
+      expect(bodyOf({ messages }, upstream).messages).toEqual(anywhere);
+    },
+  );
+
+  it('keeps the results of tools next to their calls, and images in their place', () => {
+    const image = { type: 'image', url: PNG } as const;
+    const call: Message = { role: 'assistant', content: [{ type: 'tool_call', id: 'a', name: 'f', json: '{}' }] };
+    const result: Message = { role: 'tool', content: [{ toolCallId: 'a', content: 'x' }] };
+    const messages = [user('Hi'), call, system('b'), result, { role: 'user', content: [image] } as const];
+    expect(bodyOf({ messages }).messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'tool' },
+      { role: 'user', content: [{ type: 'text', text: '[System message]\nb' }, { type: 'image_url' }] },
+    ]);
+  });
+
+  it.each([
+    ['signed', { google: { thought_signature: 'signed' } }],
+    ['{"vertex":{"thought_signature":"signed"}}', { vertex: { thought_signature: 'signed' } }],
+  ])('gives the signature %s back where it was', (signature, extra) => {
+    const content = [{ type: 'tool_call', id: 'a', name: 'f', json: '{}', signature }] as const;
+    expect(messagesOf({ role: 'assistant', content })).toMatchObject([{ tool_calls: [{ extra_content: extra }] }]);
+  });
+
+  it('gives a provider that requires signatures the value of the upstream for the first call without one', () => {
+    const call = { type: 'tool_call', id: 'a', name: 'f', json: '{}' } as const;
+    const messages: Message[] = [{ role: 'assistant', content: [call, { ...call, id: 'b' }] }];
+    const upstream = { ...TEST_UPSTREAM, options: { missing_signature: 'skip' } };
+    const extra_content = { google: { thought_signature: 'skip' } };
+    expect(bodyOf({ messages }, upstream).messages).toMatchObject([{ tool_calls: [{ extra_content }, { id: 'b' }] }]);
+    expect(JSON.stringify(bodyOf({ messages }).messages)).not.toContain('extra_content');
+  });
+
   it('has tools, their choice, a format and an effort', () => {
     const tool = { name: 'weather', description: 'The weather', parameters: SCHEMA, strict: true };
     const body = bodyOf({
@@ -231,6 +301,46 @@ describe('an answer in the form of OpenAI', () => {
     expect(partsOf(protocol.open(), { tool_calls: [call] })).toEqual([
       { type: 'tool_call_start', id: 'a', name: 'f', index: 0, signature: 'opaque' },
     ]);
+  });
+
+  it('has all of the extra content of a call as its signature, if it is more than that of Gemini', () => {
+    const extra_content = { vertex: { thought_signature: 'opaque' }, google: { thought_signature: 'other' } };
+    const call = { id: 'a', function: { name: 'f', arguments: '' }, extra_content };
+    expect(partsOf(protocol.open(), { tool_calls: [call] })).toEqual([
+      { type: 'tool_call_start', id: 'a', name: 'f', index: 0, signature: JSON.stringify(extra_content) },
+    ]);
+  });
+
+  it('joins the pieces of reasoning_details to the signature of the reasoning, and gives them back unchanged', () => {
+    const reader = protocol.open();
+    const piece = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
+    partsOf(reader, { reasoning: 'so', reasoning_details: [{ ...piece, text: 'so' }] });
+    partsOf(reader, { reasoning: ' on', reasoning_details: [{ ...piece, text: ' on' }] });
+    partsOf(reader, { reasoning_details: [{ ...piece, signature: 'signed' }] });
+    const sealed = { type: 'reasoning.encrypted', index: 1, id: 'rs_1', data: 'sealed', format: 'openai-responses-v1' };
+    partsOf(reader, { reasoning_details: [sealed] });
+    const details = [{ ...piece, text: 'so on', signature: 'signed' }, sealed];
+    const signature = JSON.stringify(details);
+    expect(partsOf(reader, { content: 'a' })).toEqual([
+      { type: 'reasoning', text: '', signature },
+      { type: 'text', text: 'a' },
+    ]);
+    expect(protocol.isBoundToUpstream(signature)).toBe(true);
+    const content = [
+      { type: 'reasoning', text: 'so on', signature },
+      { type: 'text', text: 'a' },
+    ] as const;
+    expect(messagesOf({ role: 'assistant', content })).toEqual([
+      { role: 'assistant', content: 'a', reasoning_details: details },
+    ]);
+  });
+
+  it('keeps the extra content of a message, such as the signature of a text', () => {
+    const extra_content = { google: { thought_signature: 'signed' } };
+    const [part] = partsOf(protocol.open(), { content: 'a', extra_content });
+    expect(part).toEqual({ type: 'reasoning', text: '', signature: JSON.stringify(extra_content) });
+    const content = [part as Extract<StreamPart, { type: 'reasoning' }>, { type: 'text', text: 'a' }] as const;
+    expect(messagesOf({ role: 'assistant', content })).toEqual([{ role: 'assistant', content: 'a', extra_content }]);
   });
 
   it('ends a call that the limit of tokens has left whole', () => {

@@ -201,6 +201,7 @@ describe('OpenAiProtocol.parts', () => {
       { prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 20 } },
       { cachedInputTokens: 6, cacheWriteInputTokens: 20 },
     ],
+    ['Moonshot', { cached_tokens: 6 }, { cachedInputTokens: 6 }],
     ['LiteLLM', { cache_creation_input_tokens: 20 }, { cacheWriteInputTokens: 20 }],
   ])('reads the tokens of the cache as %s names them', (_, members, counts) => {
     const usage = { prompt_tokens: 32, completion_tokens: 9, ...members };
@@ -215,6 +216,16 @@ describe('OpenAiProtocol.parts', () => {
   });
 
   it.each([
+    ['the chunk', (usage: object) => ({ choices: [], usage })],
+    ['x_groq', (usage: object) => ({ choices: [], usage: null, x_groq: { usage } })],
+    ['the choice, as Moonshot sends it', (usage: object) => ({ choices: [{ index: 0, delta: {}, usage }] })],
+  ])('reads the counts in %s', (_, chunkWith) => {
+    const counts = { inputTokens: 3, outputTokens: 4 };
+    expect(partsOf(chunkWith({ prompt_tokens: 3, completion_tokens: 4 }))).toEqual([{ type: 'usage', usage: counts }]);
+    expect(partsOf(chunkWith({ input_tokens: 3, output_tokens: 4 }))).toEqual([{ type: 'usage', usage: counts }]);
+  });
+
+  it.each([
     [{ prompt_tokens: 3 }, { inputTokens: 3 }],
     [{ prompt_tokens: null, completion_tokens: 0 }, { outputTokens: 0 }],
     [{ prompt_tokens: '3', completion_tokens: 4 }, { outputTokens: 4 }],
@@ -226,8 +237,13 @@ describe('OpenAiProtocol.parts', () => {
     expect(partsOf({ choices: [], usage })).toEqual([]);
   });
 
-  it.each(['[DONE]', ' [DONE]', '[DONE] \r', '[DONE]\n[DONE]'])('reads %j as the end', (data) => {
-    expect(protocol.open().parts({ event: 'message', data })).toEqual([{ type: 'complete', last: true }]);
+  it.each(['[DONE]', ' [DONE]', '[DONE] \r', '[DONE]\n[DONE]'])('reads %j as the end after a reason', (data) => {
+    const reader = protocol.open();
+    expect(reader.parts({ event: 'message', data })).toMatchObject([
+      { type: 'error', error: { code: 'upstream_error' } },
+    ]);
+    reader.parts({ event: 'message', data: JSON.stringify({ choices: [{ delta: {}, finish_reason: 'stop' }] }) });
+    expect(reader.parts({ event: 'message', data })).toEqual([{ type: 'complete', last: true }]);
   });
 
   it.each([null, false, '', 0])('sees no failure in an error member of %j', (error) => {

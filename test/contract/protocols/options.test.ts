@@ -3,10 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ConfigError } from '../../../src/config/config-error.js';
-import { loadConfig } from '../../../src/config/load-config.js';
+import { ShedLoad } from '../../../src/platform/common/shed-load.js';
+import { TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
+import type { CredentialSource } from '../../../src/upstreams/contract/credential.js';
+import type { Config } from '../../../src/platform/config/config.js';
+import { ConfigError } from '../../../src/platform/config/config-error.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
 import type { OptionsSchema } from '../../../src/upstreams/contract/options-schema.js';
 import type { InProcessProtocol, Protocol } from '../../../src/upstreams/contract/protocol.js';
+import { CredentialSources, PLUGIN_CREDENTIALS } from '../../../src/upstreams/credentials/credential-sources.js';
+import { UpstreamConnections } from '../../../src/upstreams/transport/upstream-connections.js';
 import { PLUGIN_PROTOCOLS, ProtocolRegistry } from '../../../src/upstreams/protocols/protocol-registry.js';
 import { extensionsOf } from '../../support/extensions.js';
 import { configFile, routesTo } from '../../support/catalog.js';
@@ -23,7 +29,9 @@ function registry(
   try {
     writeFileSync(path, configFile({ ...none, upstreams: { ...none.upstreams, ...upstreams } }));
     const config = loadConfig({ ...env, CONFIG_FILE: path });
-    const opened = new ProtocolRegistry(extensionsOf(PLUGIN_PROTOCOLS, protocols), config);
+    const extensions = extensionsOf(PLUGIN_PROTOCOLS, protocols);
+    const connections = new UpstreamConnections(config, new ShedLoad());
+    const opened = new ProtocolRegistry(extensions, config, new CredentialSources(extensions, connections));
     opened.onModuleInit();
     return opened;
   } finally {
@@ -94,7 +102,7 @@ describe('the options of an upstream', () => {
       withOptions(),
     ]);
     expect(problems.join('\n')).toContain('CONFIG_FILE.upstreams.team.options: the protocol team has no options');
-    expect(problems.join('\n')).toContain('CONFIG_FILE.upstreams.gpt.options: the protocol openai has no options');
+    expect(problems.join('\n')).toMatch(/CONFIG_FILE\.upstreams\.gpt\.options: .*"x"/);
   });
 
   it('are reported together with all other problems of the upstreams', () => {
@@ -126,5 +134,48 @@ describe('the options of an upstream', () => {
       withOptions(z.unknown()),
     ]);
     expect(() => one.of({ name: 'team' })).toThrow();
+  });
+});
+
+describe('the credentials of an upstream', () => {
+  const upstream = { protocol: 'openai', base_url: 'https://api.example.com/v1' };
+  const problemsWith = (credentials: object, members: object = {}) =>
+    problemsOf({ cloud: { ...upstream, ...members, credentials } });
+
+  it.each([
+    [{ kind: 'kerberos' }, 'credentials.kind: is not one of aws, google, azure, command'],
+    [{ kind: 'azure', api_key: 'x' }, 'credentials: Unrecognized key: "api_key"'],
+    [{ kind: 'aws', region: 'US East' }, 'credentials.region: must be the name of a region, such as us-east-1'],
+    [{ kind: 'google', scopes: [] }, 'credentials.scopes: Too small: expected array to have >=1 items'],
+    [{ kind: 'command', command: [] }, 'credentials.command.0: Invalid input: expected string, received undefined'],
+  ])('are refused at the start: %o', (credentials, problem) => {
+    expect(problemsWith(credentials)).toEqual([expect.stringContaining(`CONFIG_FILE.upstreams.cloud.${problem}`)]);
+  });
+
+  it('name a package that is not installed, and can be those of a plugin', async () => {
+    const source: CredentialSource = {
+      kind: 'vault',
+      packages: ['no-such-package'],
+      obtain: () => Promise.resolve({ authorize: () => ({ 'x-vault': 'token' }) }),
+    };
+    const extensions = extensionsOf(PLUGIN_CREDENTIALS, [source]);
+    const connections = new UpstreamConnections({ maxStreams: 1 } as Config, new ShedLoad());
+    const problems: string[] = [];
+    const credentials = { kind: 'vault', options: {} };
+    const cache = new CredentialSources(extensions, connections).of({ ...TEST_UPSTREAM, credentials }, problems);
+    const npm = 'npm install no-such-package';
+    expect(problems).toEqual([`credentials: needs the package no-such-package, which is not installed: ${npm}`]);
+    const request = { url: new URL('http://127.0.0.1:9'), headers: {}, body: '' };
+    expect(await (await cache?.get())?.authorize(request)).toEqual({ 'x-vault': 'token' });
+  });
+
+  it('are refused next to an API key, and for a protocol without requests', () => {
+    const azure = { kind: 'azure' };
+    expect(problemsWith(azure, { api_key: 'x' })).toEqual([
+      expect.stringContaining('cloud.credentials: an upstream has either api_key or credentials'),
+    ]);
+    expect(problemsWith(azure, { protocol: 'builtin' })).toEqual([
+      expect.stringContaining('cloud.credentials: the protocol builtin sends no requests'),
+    ]);
   });
 });

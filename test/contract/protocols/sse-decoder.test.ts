@@ -59,6 +59,12 @@ describe('SseDecoder', () => {
     ['a last event without a blank line', 'data: a\n\ndata: b\n', [message('a'), message('b')]],
     ['a last line without an end', 'data: a\n\ndata: b', [message('a'), message('b')]],
     ['a last error field without an end', 'error: b', [{ event: 'error', data: 'b' }]],
+    ['JSON without a field', 'data: a\n\nevent: ping\n{"b":1}\n\n', [message('a'), { event: 'ping', data: '{"b":1}' }]],
+    [
+      'no JSON without a field next to data',
+      '{"b":1}\ndata: a\n\n: c\n\ndata: d\n{"b":1}\n\n:\n\n',
+      [message('a'), message('d')],
+    ],
     ['a last name without data', 'event: b', []],
     ['nothing', '', []],
   ])('reads %s, wherever it is split', (_, text, events) => {

@@ -4,6 +4,7 @@ import { AnthropicProtocol } from '../../../src/upstreams/protocols/anthropic/an
 import { GeminiProtocol } from '../../../src/upstreams/protocols/gemini/gemini.js';
 import { OllamaProtocol } from '../../../src/upstreams/protocols/ollama/ollama.js';
 import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai/openai.js';
+import { OpenAiResponsesProtocol } from '../../../src/upstreams/protocols/openai-responses/openai-responses.js';
 import { fixturesOf, type Fixture } from './fixtures.js';
 import { subjectOf } from '../../../src/testing/protocols/protocol-contract.js';
 import { replay } from '../../../src/testing/protocols/replay.js';
@@ -11,6 +12,7 @@ import { replay } from '../../../src/testing/protocols/replay.js';
 /** The protocols, each with the total that its provider states. Anthropic and Ollama state the parts of the total. */
 const TOTALS: readonly (readonly [HttpProtocol, (events: string) => number | undefined])[] = [
   [new OpenAiProtocol(), (events) => last(events, /"total_tokens":(\d+)/g)],
+  [new OpenAiResponsesProtocol(), (events) => last(events, /"total_tokens":(\d+)/g)],
   [new GeminiProtocol(), (events) => last(events, /"totalTokenCount":\s*(\d+)/g)],
   [
     new AnthropicProtocol(),

@@ -1,9 +1,8 @@
+import { Logger } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { OutageLog } from '../../../src/common/outage-log.js';
-import { openRedis } from '../../../src/redis/open-redis.js';
-import type { RedisConnection } from '../../../src/redis/redis-connection.js';
-import { RedisUnavailable } from '../../../src/redis/redis-errors.js';
+import { RedisConnection } from '../../../src/platform/redis/redis-connection.js';
+import { RedisUnavailable } from '../../../src/platform/redis/redis-errors.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -17,9 +16,12 @@ describe('an error reply of Redis', () => {
 
   beforeEach(async () => {
     outages = [];
-    vi.spyOn(OutageLog.prototype, 'unavailable').mockImplementation((reason) => void outages.push(reason));
+    vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => {
+      outages.push(/^Redis is unavailable \((.*)\): each replica/.exec(line)?.[1] ?? line);
+    });
     redis = await ScriptedRedis.start();
-    connection = openRedis(redis.url);
+    connection = new RedisConnection(redis.url);
     await connection.onModuleInit();
     await waitFor(() => !connection.isUnavailable, 'Redis to be available');
   });
@@ -82,8 +84,10 @@ describe('an error reply of Redis', () => {
   });
 
   it('of a server of a cluster says the same at the start', async () => {
+    // Its own check, every two seconds, would find the refusal too.
+    await connection.onApplicationShutdown();
     redis.refusal = 'MOVED 6602 127.0.0.1:7002';
-    const late = openRedis(redis.url);
+    const late = new RedisConnection(redis.url);
     await late.onModuleInit();
     await late.onApplicationShutdown();
     expect(outages).toEqual([expect.stringContaining('REDIS_URL must be redis+cluster://')]);

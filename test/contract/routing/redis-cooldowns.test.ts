@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
-import type { RouteConfig, UpstreamConfig } from '../../../src/config/config.js';
-import { openRedis } from '../../../src/redis/open-redis.js';
-import type { RedisConnection } from '../../../src/redis/redis-connection.js';
+import type { RouteConfig, UpstreamConfig } from '../../../src/platform/config/config.js';
+import { RedisConnection } from '../../../src/platform/redis/redis-connection.js';
 import { providerFailure, type FailureScope } from '../../../src/upstreams/contract/provider-failure.js';
 import { RedisCooldowns } from '../../../src/upstreams/routing/redis-cooldowns.js';
 import { RouteStates } from '../../../src/upstreams/routing/route-states.js';
@@ -44,7 +43,7 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
   afterAll(() => redis?.drop());
 
   async function open(url = redis?.url ?? ''): Promise<Replica> {
-    const connection = openRedis(url);
+    const connection = new RedisConnection(url);
     const cooldowns = new RedisCooldowns(connection);
     const states = new RouteStates(cooldowns);
     await connection.onModuleInit();
@@ -92,6 +91,21 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
     coolDown(one, FAST, COOLDOWN_SECONDS, 'upstream');
     await coolsDown(other, SLOW);
     expect(waitMs(other, routeTo('backup', 'fast'))).toBe(0);
+  });
+
+  it('end at all replicas when an operator closes the circuit, and can begin again', async () => {
+    const [one, other] = [await open(), await open()];
+    coolDown(one);
+    await coolsDown(other);
+    other.states.close('acme', 'fast');
+    expect(waitMs(other)).toBe(0);
+    await waitFor(() => waitMs(one) === 0, 'the closing to arrive');
+    const late = await open();
+    coolDown(late, SLOW);
+    await coolsDown(one, SLOW);
+    expect([one, other, late].map((replica) => waitMs(replica))).toEqual([0, 0, 0]);
+    coolDown(one);
+    await coolsDown(other);
   });
 
   it('can be of a model with spaces in its name', async () => {

@@ -3,7 +3,7 @@ import { AccountUse } from '../../../src/throttling/in-process/account-use.js';
 import type { Limit } from '../../../src/throttling/limit-store.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { describeLimitStore } from '../../../src/testing/stores/describe-limit-store.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import { openInProcess } from './limit-stores.js';
 
 describeLimitStore({ name: 'in a process', open: openInProcess });

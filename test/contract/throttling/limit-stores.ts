@@ -1,11 +1,13 @@
-import { openRedis } from '../../../src/redis/open-redis.js';
-import type { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { Membership } from '../../../src/platform/redis/membership.js';
+import { RedisConnection } from '../../../src/platform/redis/redis-connection.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
 import type { OpenedLimitStore } from '../../../src/testing/stores/limit-stores.js';
 import { waitFor } from '../../support/wait-for.js';
-import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
+import type { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
+
+const NO_TOKENS_USED: TokensUsed = { since: () => Promise.resolve(0) };
 
 /** A store of this service as one process has it. */
 export interface OpenedStore extends OpenedLimitStore {
@@ -16,7 +18,7 @@ export interface OpenedStore extends OpenedLimitStore {
   close(): Promise<void>;
 }
 
-export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
+export function openInProcess(tokensUsed: TokensUsed = NO_TOKENS_USED): Promise<OpenedStore> {
   return Promise.resolve({
     store: new InProcessLimitStore({ tokensUsed }),
     fallback: new LimitFallback(),
@@ -27,9 +29,10 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
 }
 
 /** Each has a connection of its own, as each replica has. */
-export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
-  const redis = openRedis(url);
-  const fallback = new LimitFallback();
+export async function openOnRedis(url: string, tokensUsed: TokensUsed = NO_TOKENS_USED): Promise<OpenedStore> {
+  const redis = new RedisConnection(url);
+  const membership = new Membership(redis);
+  const fallback = new LimitFallback(membership);
   const store = new RedisLimitStore(redis, tokensUsed, fallback);
   await redis.onModuleInit();
   return {
@@ -38,7 +41,7 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
     isRedisUnavailable: () => redis.isUnavailable,
     isExact: () => answers(redis),
     async close() {
-      await store.beforeApplicationShutdown();
+      await membership.beforeApplicationShutdown();
       store.onApplicationShutdown();
       await redis.onApplicationShutdown();
     },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { TierLimits } from '../../../src/config/limits/limit-table.js';
+import type { TierLimits } from '../../../src/platform/config/limits/limit-table.js';
 import { LEASE_MS } from '../../../src/throttling/redis/account-scripts.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openExactly, type OpenedStore } from './limit-stores.js';

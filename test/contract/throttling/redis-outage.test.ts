@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisScript } from '../../../src/redis/redis-script.js';
-import type { TierLimits } from '../../../src/config/limits/limit-table.js';
+import { RedisScript } from '../../../src/platform/redis/redis-script.js';
+import type { TierLimits } from '../../../src/platform/config/limits/limit-table.js';
 import type { Admission, Lease } from '../../../src/throttling/limit-store.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import type { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 import { testRedis } from '../../support/redis.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -142,9 +142,9 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       const before = leasesOf(await admitMany(one, 2, limits));
 
       proxy[how]();
-      const begun = performance.now();
+      const started = performance.now();
       const during = await admitMany(one, 8, limits);
-      expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+      expect(performance.now() - started).toBeLessThan(NOT_HANGING_MS);
       await isUnavailable(one);
       during.push(...(await admitMany(one, 8, limits)));
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/throttling/redis/account-scripts.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openExactly, type OpenedStore } from './limit-stores.js';

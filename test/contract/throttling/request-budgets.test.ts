@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { RequestBudgets } from '../../../src/throttling/budgets/request-budgets.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import { testRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { AccountSums, type AccountFigures, type Days } from '../../../src/usage/reports/account-sums.js';
-import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
 import { over, TODAY } from './records.js';
@@ -18,7 +18,7 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
   beforeAll(async () => {
     sums = new AccountSums(ledger.source);
     const at = (daysAgo: number) => ({ startedAt: TODAY - daysAgo * DAY_MS + 5 });
-    const store = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
+    const store = new UsageStore(ledger.source, new EmbeddedAvailability());
     await store.append([
       over({ accountId: 'ada', ...at(0), price: inUsd, costMicros: 1_000_000 }),
       over({ accountId: 'ada', ...at(1), price: inUsd, costMicros: 500_000, model: 'acme/slow' }),
@@ -73,7 +73,7 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
   });
 
   it('of an account with many keys come in parts, each row once', async () => {
-    const store = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
+    const store = new UsageStore(ledger.source, new EmbeddedAvailability());
     const many = Array.from({ length: 2_500 }, (_, index) =>
       over({ accountId: 'eve', startedAt: TODAY + 5, keyId: `key-${index}` }),
     );

@@ -1,16 +1,16 @@
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
-import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import type { TestDatabase, TestEngine } from '../../support/database.js';
 
 /** A database of its own with the usage store of the service. */
 export class LedgerSuite {
   database!: TestDatabase;
   source!: DataSource;
-  store!: DatabaseUsageStore;
+  store!: UsageStore;
   reports!: UsageReports;
 }
 
@@ -21,7 +21,7 @@ export function ledgerSuite(engine: TestEngine, often: 'each' | 'once' = 'each')
   before(async () => {
     suite.database = await engine.create();
     suite.source = await openDataSource(dataSourceOptions(suite.database.config));
-    suite.store = new DatabaseUsageStore(suite.source, new EmbeddedPresence());
+    suite.store = new UsageStore(suite.source, new EmbeddedAvailability());
     suite.reports = new UsageReports(suite.source);
   });
   after(async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import type { StartedStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
-import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
+import { UnstorableData } from '../../../src/usage/store/ledger-text.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
-import { begun, over, storedRecords, TODAY } from './records.js';
+import { started, over, storedRecords, TODAY } from './records.js';
 
 const [FROM, TO] = [new Date(TODAY), new Date(TODAY + 86_400_000)];
 const ODD_TEXTS = [
@@ -94,10 +94,10 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   });
 
   it('stores intents with any text, and refuses invalid JSON', async () => {
-    const streams = ODD_TEXTS.map((text) => begun({ accountId: text, keyId: text, model: text }));
+    const streams = ODD_TEXTS.map((text) => started({ accountId: text, keyId: text, model: text }));
     await ledger.store.open({ id: 'a', streams });
     expect(await ledger.store.abandoned()).toMatchObject([{ id: 'a', streams }]);
-    const odd = { ...begun(), accountId: 7n } as unknown as BegunStream;
+    const odd = { ...started(), accountId: 7n } as unknown as StartedStream;
     await expect(ledger.store.open({ id: 'b', streams: [odd] })).rejects.toThrow(UnstorableData);
   });
 
@@ -107,6 +107,6 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
       await ledger.store.deadLetter(letter);
       await ledger.store.deadLetter(letter);
     }
-    expect(await ledger.source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(ODD_TEXTS.length);
+    expect(await ledger.source.query<unknown[]>('SELECT * FROM usage_dead_letters')).toHaveLength(ODD_TEXTS.length);
   });
 });

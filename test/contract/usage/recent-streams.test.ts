@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/reports/recent-streams.js';
-import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
 import { over, TODAY } from './records.js';
@@ -17,7 +17,7 @@ describe.each(await testEngines())('the list of single streams on $name', (engin
     streams = new RecentStreams(ledger.source);
     const one = (requestId: string, ms: number, members: Parameters<typeof over>[0] = {}) =>
       over({ requestId, startedAt: TODAY + ms, ...members });
-    await new DatabaseUsageStore(ledger.source, new EmbeddedPresence()).append([
+    await new UsageStore(ledger.source, new EmbeddedAvailability()).append([
       one('first', 0),
       one('same', 5),
       one('same', 5),

@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { timeOrderedId } from '../../../src/common/time-ordered-id.js';
+import { describe, expect, it, vi } from 'vitest';
+import { HourlyJobs } from '../../../src/platform/common/timers/periodic-task.js';
+import { timeOrderedId } from '../../../src/platform/common/time-ordered-id.js';
 import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
-import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
-import { waitFor } from '../../support/wait-for.js';
 import { over, storedRecords, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
@@ -13,10 +12,7 @@ const PORTION = 500;
 
 describe.each(await testEngines())('old records on $name', (engine) => {
   const ledger = ledgerSuite(engine);
-  const retention = () => new RecordRetention(ledger.store, { usageRetentionDays: 30 }, () => TODAY);
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  const retention = () => new RecordRetention(ledger.store, { usageRetentionDays: 30 }, () => TODAY, new HourlyJobs());
 
   async function append(daysAgo: number, count: number): Promise<void> {
     const startedAt = TODAY - daysAgo * DAY_MS;
@@ -51,26 +47,16 @@ describe.each(await testEngines())('old records on $name', (engine) => {
     expect(await storedRecords(ledger.source)).toEqual([]);
   });
 
-  it('are deleted while the service runs, until none is left', async () => {
+  it('are an hourly job, if there is a number of days', async () => {
     await append(40, 600);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const running = retention();
-    running.onApplicationBootstrap();
-    await vi.advanceTimersByTimeAsync(60_000);
-    vi.useRealTimers();
-    await waitFor(async () => (await storedRecords(ledger.source)).length <= 100, 'the first portion');
-    running.onApplicationShutdown();
-  });
-});
-
-describe('without USAGE_RETENTION_DAYS', () => {
-  it('no record is deleted', async () => {
-    vi.useFakeTimers();
-    const store = { deleteBefore: vi.fn() };
-    const retention = new RecordRetention(store as unknown as DatabaseUsageStore, {}, () => TODAY);
-    retention.onApplicationBootstrap();
-    await vi.advanceTimersByTimeAsync(10 * DAY_MS);
-    expect(store.deleteBefore).not.toHaveBeenCalled();
-    vi.useRealTimers();
+    const jobs = new HourlyJobs();
+    const add = vi.spyOn(jobs, 'add');
+    new RecordRetention(ledger.store, {}, () => TODAY, jobs);
+    expect(add).not.toHaveBeenCalled();
+    new RecordRetention(ledger.store, { usageRetentionDays: 30 }, () => TODAY, jobs);
+    const job = add.mock.calls[0]?.[1];
+    const { signal } = new AbortController();
+    expect([await job?.(signal), await job?.(signal)]).toEqual([true, false]);
+    expect(await storedRecords(ledger.source)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ export {
   interruptedRecord as interrupted,
   RECORDS_DAY as TODAY,
   TEST_ATTEMPT as ATTEMPT,
-  testBegunStream as begun,
+  testStartedStream as started,
   testUsageRecord as over,
 } from '../../../src/testing/stores/usage-records.js';
 

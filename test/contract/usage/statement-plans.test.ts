@@ -27,7 +27,7 @@ describe('the plan of a statement', () => {
     ['USE TEMP B-TREE FOR LAST TERM OF ORDER BY', true],
     ['SEARCH usage_records USING INDEX usage_records_by_time (account_id=? AND (started_at,id)<(?,?))', false],
     ['SEARCH accounts USING INDEX sqlite_autoindex_accounts_1 (id=?)', false],
-    ['SCAN usage_openings', false],
+    ['SCAN usage_intents', false],
   ])('on SQLite with the line %s is unlimited: %s', (detail, isUnlimited) => {
     expect(isUnlimitedOnSqlite(detail)).toBe(isUnlimited);
   });

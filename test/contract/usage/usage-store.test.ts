@@ -1,46 +1,117 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
-import { describeUsageStore, type StoredUsage } from '../../../src/testing/stores/describe-usage-store.js';
-import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
+import { interruptedRecord, testStartedStream, testUsageRecord } from '../../../src/testing/stores/usage-records.js';
+import type { IntentBatch } from '../../../src/usage/store/started-streams.js';
+import { UnstorableData } from '../../../src/usage/store/ledger-text.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
-import { begun, over, storedRecords, TODAY } from './records.js';
+import { started, over, storedRecords, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
 
 const engines = await testEngines();
-
-for (const engine of engines) {
-  describeUsageStore({
-    name: `on ${engine.name}`,
-    async open() {
-      const database = await engine.create();
-      const source = await openDataSource(dataSourceOptions(database.config));
-      return {
-        store: new DatabaseUsageStore(source, new EmbeddedPresence()),
-        another: () => new DatabaseUsageStore(source, new EmbeddedPresence()),
-        records: async () => (await storedRecords(source)).map(usageOf),
-        async close() {
-          await source.destroy();
-          await database.drop();
-        },
-      };
-    },
-  });
-}
-
-function usageOf(row: Record<string, unknown>): StoredUsage {
-  const { id, account_id: accountId, model, outcome, cost_micros: cost } = row;
-  return { id, accountId, model, outcome, costMicros: cost === null ? undefined : Number(cost) } as StoredUsage;
-}
 
 describe.each(engines)('the usage store of the service on $name', (engine) => {
   const ledger = ledgerSuite(engine);
 
   beforeEach(async () => {
     await ledger.store.beat();
+  });
+
+  const outcomes = async () => (await storedRecords(ledger.source)).map(({ id, outcome }) => ({ id, outcome }));
+  const batch = (): IntentBatch => ({ id: randomUUID(), streams: [testStartedStream(), testStartedStream()] });
+  const another = async () => {
+    const other = new UsageStore(ledger.source, new EmbeddedAvailability());
+    await other.beat();
+    return other;
+  };
+
+  it('keeps a record once, however often it is appended', async () => {
+    const records = [testUsageRecord(), testUsageRecord(), testUsageRecord()];
+    await ledger.store.append(records);
+    await ledger.store.append(records);
+    await ledger.store.append([...records, testUsageRecord()]);
+    expect(await outcomes()).toHaveLength(4);
+  });
+
+  it('takes many records at once, and one record', async () => {
+    await ledger.store.append(Array.from({ length: 50 }, () => testUsageRecord()));
+    await ledger.store.append([testUsageRecord()]);
+    expect(await outcomes()).toHaveLength(51);
+  });
+
+  it('keeps what a record says', async () => {
+    const record = testUsageRecord({ accountId: 'bob', model: 'acme/slow', outcome: 'client_gone', costMicros: 7 });
+    await ledger.store.append([record]);
+    const [stored] = await storedRecords(ledger.source);
+    const { id, accountId, model, outcome, costMicros } = record;
+    expect(stored).toMatchObject({ id, account_id: accountId, model, outcome });
+    expect(Number(stored?.['cost_micros'])).toBe(costMicros);
+  });
+
+  it('keeps an unknown cost apart from a cost of 0', async () => {
+    const [unknown, free] = [testUsageRecord({ costMicros: undefined }), testUsageRecord({ costMicros: 0 })];
+    await ledger.store.append([unknown, free]);
+    const costs = new Map((await storedRecords(ledger.source)).map(({ id, cost_micros: cost }) => [id, cost]));
+    expect(costs.get(unknown.id)).toBeNull();
+    expect(Number(costs.get(free.id) ?? NaN)).toBe(0);
+  });
+
+  it('stores the records of concurrent calls', async () => {
+    const other = await another();
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 === 0 ? ledger.store : other).append([testUsageRecord(), testUsageRecord()]),
+    );
+    await Promise.all(calls);
+    expect(await outcomes()).toHaveLength(40);
+  });
+
+  it.each([
+    ['a text with a null character', { requestId: 'a\0b' }],
+    ['half a character', { model: '\ud800' }],
+    ['a date that is none', { startedAt: NaN }],
+  ])('stores all of the records or none, and says so: %s', async (_, odd) => {
+    const records = [testUsageRecord(), testUsageRecord(odd)];
+    const error = await ledger.store.append(records).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (error !== undefined) expect(error).toBeInstanceOf(UnstorableData);
+    expect(await outcomes()).toHaveLength(error === undefined ? 2 : 0);
+    // The store works on.
+    await ledger.store.append([testUsageRecord()]);
+    expect(await outcomes()).toHaveLength(error === undefined ? 3 : 1);
+  });
+
+  it('corrects an interrupted stream once, and nothing else', async () => {
+    const stream = testStartedStream();
+    await ledger.store.append([interruptedRecord(stream)]);
+    expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'interrupted' }]);
+    await ledger.store.append([testUsageRecord({ ...stream, outcome: 'completed' })]);
+    await ledger.store.append([interruptedRecord(stream)]);
+    await ledger.store.append([testUsageRecord({ ...stream, outcome: 'client_gone' })]);
+    expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'completed' }]);
+  });
+
+  it('hands over no intents of its own', async () => {
+    await ledger.store.open(batch());
+    expect(await ledger.store.abandoned()).toEqual([]);
+  });
+
+  it('hands over the intents of a replica that has left, until they are closed', async () => {
+    const other = await another();
+    const [left, closed] = [batch(), batch()];
+    await other.open(left);
+    await other.open(left);
+    await other.open(closed);
+    await other.close([closed.id]);
+    await other.leave();
+    expect(await ledger.store.abandoned()).toEqual([left]);
+    await ledger.store.close([left.id]);
+    await ledger.store.close([left.id, randomUUID()]);
+    expect(await ledger.store.abandoned()).toEqual([]);
   });
 
   it('returns the stored data unchanged', async () => {
@@ -86,10 +157,10 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
   });
 
   describe('of several processes', () => {
-    const batch = () => ({ id: randomUUID(), streams: [begun(), begun()] });
+    const batch = () => ({ id: randomUUID(), streams: [started(), started()] });
 
     it('hands over what a process left open, and not what a living one has open', async () => {
-      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
+      const other = new UsageStore(ledger.source, new EmbeddedAvailability());
       await other.beat();
       const [mine, theirs] = [batch(), batch()];
       await ledger.store.open(mine);
@@ -107,7 +178,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       ['of another machine that was heard of lately', { host: 'elsewhere', pid: 4_194_303, age: 30 }, 0],
       ['of another machine that was not', { host: 'elsewhere', pid: 4_194_303, age: 90 }, 1],
     ])('thinks right of a process %s', async (_, { host, pid, age }, expected) => {
-      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
+      const other = new UsageStore(ledger.source, new EmbeddedAvailability());
       await other.beat();
       await other.open(batch());
       const { hostname } = await import('node:os');
@@ -118,8 +189,25 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       expect(await ledger.store.abandoned()).toHaveLength(expected);
     });
 
+    it('releases the reserved money of a process that is gone, and of no other', async () => {
+      const other = new UsageStore(ledger.source, new EmbeddedAvailability());
+      for (const store of [other, ledger.store]) await store.beat();
+      await ledger.source.query(`UPDATE usage_writers SET host = 'elsewhere'`);
+      await ledger.source.query(
+        `INSERT INTO budget_holds (id, account_id, micros, writer_id) SELECT id, 'ada', 1, id FROM usage_writers`,
+      );
+      const holds = async () => (await ledger.source.query<{ id: string }[]>('SELECT id FROM budget_holds')).length;
+      const before = await holds();
+      await ledger.store.abandoned();
+      expect(await holds()).toBe(before);
+      await other.leave();
+      await ledger.store.abandoned();
+      expect(await holds()).toBe(before - 1);
+      await ledger.source.query('DELETE FROM budget_holds');
+    });
+
     it('waits for a heartbeat of the other processes after an outage of the database', async () => {
-      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
+      const other = new UsageStore(ledger.source, new EmbeddedAvailability());
       await other.beat();
       await other.open(batch());
       await ledger.source.query(`UPDATE usage_writers SET host = 'elsewhere', seen_at = seen_at - 90`);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import type { KeyLimitChanges } from '../../../src/accounts/api-keys/limits/key-limits.js';
+import type { KeyLimitChanges } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { adminCommand } from '../../support/admin-command.js';
 import { routesTo } from '../../support/catalog.js';

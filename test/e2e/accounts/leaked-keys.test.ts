@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
-import { generateApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
+import { API_KEY_FORMAT } from '../../../src/accounts/credentials/secrets.js';
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { OperatorClient } from '../../support/operator-client.js';
@@ -48,7 +48,7 @@ describe('POST /api/v1/keys/leaked', () => {
     const { id, key, accountId } = await createKey();
     const running = await openStream(stage.origin, { key });
     await running.block(1);
-    const unknown = generateApiKey();
+    const unknown = API_KEY_FORMAT.generate();
 
     const response = await report([key, unknown, 'csk_nonsense', key], '203.0.113.7');
 
@@ -66,7 +66,7 @@ describe('POST /api/v1/keys/leaked', () => {
     expect(entry).toMatchObject({
       actor: 'secret-scanner',
       action: 'key.revoked',
-      target: `key:${id}`,
+      target: expect.stringMatching(`^key:${id} \\(test of [^ ]+@example\\.com\\)$`) as string,
       source: '203.0.113.7',
     });
   });
@@ -109,11 +109,24 @@ describe('POST /api/v1/keys/leaked', () => {
   });
 
   it.each([
+    ['no object', null],
+    ['a text', 'x'],
+    ['a list', []],
+    ['without a token', { type: 'x' }],
+    ['with a token that is no text', { token: 1, url: 7 }],
+    ['with a token that is longer than any key', { token: 'x'.repeat(501) }],
+  ])('revokes the keys of a report although another item is invalid: %s', async (_, item) => {
+    const [first, second] = [await createKey(), await createKey()];
+    const response = await post(JSON.stringify([{ token: first.key }, item, { token: second.key }]));
+    expect(response.status).toBe(200);
+    const [one, invalid, two] = (await response.json()) as readonly object[];
+    expect([one, two]).toMatchObject([first, second].map(({ key }) => ({ token_raw: key, label: 'true_positive' })));
+    expect(invalid).toMatchObject({ token_raw: '', label: 'false_positive' });
+    for (const { key } of [first, second]) expect((await stream(stage.origin, { key })).status).toBe(401);
+  });
+
+  it.each([
     ['an object', '{"token":"x"}', 400],
-    ['an item that is no object', '[null]', 400],
-    ['an item without a token', '[{"type":"x"}]', 400],
-    ['a token that is no text', '[{"token":1}]', 400],
-    ['a token that is longer than any key', JSON.stringify([{ token: 'x'.repeat(501) }]), 400],
     ['more than 500 items', JSON.stringify(Array.from({ length: 501 }, () => ({ token: 'x' }))), 400],
     ['a body above 256 KiB', JSON.stringify([{ token: 'x', url: 'x'.repeat(256 * 1024) }]), 413],
   ])('refuses %s', async (_, body, status) => {

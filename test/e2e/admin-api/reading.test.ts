@@ -36,7 +36,7 @@ describe('the API for operators', () => {
     await account('grace@example.com');
     await service.app.get(AccountStates, { strict: false }).disable({ id: ada.id });
     const shown = {
-      ...{ id: ada.id, email: 'ada@example.com', tier: 'pro', role: 'member', state: 'disabled' },
+      ...{ id: ada.id, email: 'ada@example.com', tier: 'pro', role: 'member', operator_by: null, state: 'disabled' },
       created_at: ada.createdAt.toISOString(),
     };
     expect((await client.get(`accounts/${ada.id}`)).body).toEqual({ ...shown, budget: null });

@@ -199,6 +199,22 @@ describe('the API for operators, with a key that may write', () => {
       expect(second.headers.get('idempotency-replayed')).toBe('true');
     });
 
+    it('belongs to the operator key, however the header spells it', async () => {
+      const spellings = ['Bearer ', 'bearer ', 'BEARER ', 'Bearer  ', 'bearer   '].map((scheme) => scheme + client.key);
+      const answers = [];
+      for (const authorization of [...spellings, `Bearer ${client.key} `]) {
+        const body = { email: 'spelled@example.com' };
+        answers.push(await client.send('POST', 'accounts', body, { 'idempotency-key': 'spelled', authorization }));
+      }
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+      expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1);
+      const path = `accounts/${String(answers[0]?.body['id'])}/keys`;
+      for (const authorization of spellings) {
+        await client.send('POST', path, { name: 'ci' }, { 'idempotency-key': 'spelled-key', authorization });
+      }
+      expect(await client.all(path)).toHaveLength(1);
+    });
+
     it('knows a body again whose members are in another order', async () => {
       const first = await post('accounts', 'order', { email: 'order@example.com', tier: 'pro' });
       const second = await post('accounts', 'order', { tier: 'pro', email: 'order@example.com' });

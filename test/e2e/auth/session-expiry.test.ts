@@ -1,9 +1,9 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Repository } from 'typeorm';
-import { SessionUseRecorder } from '../../../src/accounts/sessions/session-use-recorder.js';
+import { SessionUseRecorder } from '../../../src/accounts/sessions/sessions.service.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
-import { DatabaseClock } from '../../../src/database/database-clock.js';
+import { DatabaseClock } from '../../../src/platform/database/database-clock.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { openStream } from '../../support/sse-client.js';

@@ -4,8 +4,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/config/config-error.js';
-import { loadConfig } from '../../../src/config/load-config.js';
+import { ConfigError } from '../../../src/platform/config/config-error.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { Installation } from '../../support/process.js';
@@ -27,7 +27,7 @@ describe('a start that cannot work', () => {
     return stderr;
   }
 
-  /** The same, of what is found before anything else is begun: no process is needed to see it. */
+  /** The same, of what is found before anything else is started: no process is needed to see it. */
   function configProblem(env: Record<string, string>): string {
     try {
       loadConfig(env);

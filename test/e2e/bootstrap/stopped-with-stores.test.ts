@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseConfig } from '../../../src/config/config.js';
+import type { DatabaseConfig } from '../../../src/platform/config/config.js';
 import { routesTo } from '../../support/catalog.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
@@ -39,7 +39,10 @@ describe('a service on PostgreSQL and Redis', () => {
     });
     const { key } = await service.createKey();
     expect((await get(service.origin, '/api/v1/health/ready')).status).toBe(200);
-    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'done' });
+    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({
+      terminal: 'done',
+      rest: '',
+    });
     provider.next((call) => {
       call.head().text('Hi');
     });

@@ -22,13 +22,7 @@ describe.each([
     [provider, backup] = await Promise.all([ScriptedProvider.start(dialect), ScriptedProvider.start()]);
     service = await startService({
       ...routesTo([provider, backup]),
-      usageSinks: [
-        {
-          record: (record) => {
-            records.push(record);
-          },
-        },
-      ],
+      records,
     });
     ({ key } = await service.createKey());
   });

@@ -15,7 +15,7 @@ type Ending = 'end' | 'reset' | 'fin';
 
 /** The pieces of an answer, with the places where its bytes are split. */
 const answers = fc.record({
-  texts: fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), { maxLength: 8 }),
+  texts: fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 8 }),
   splits: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
   paced: fc.boolean(),
 });

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { OpenStreams } from '../../../src/chat/stream/open-streams.js';
-import type { KeyedCount } from '../../../src/common/counts/keyed-count.js';
-import { DrainState } from '../../../src/common/drain-state.js';
-import { BodiesInFlight } from '../../../src/http/body/bodies-in-flight.js';
-import { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import type { KeyedCount } from '../../../src/platform/common/counts/counters.js';
+import { DrainState } from '../../../src/platform/common/drain-state.js';
+import { BodiesInFlight } from '../../../src/platform/http/body/bodies-in-flight.js';
+import { ClientConnections } from '../../../src/platform/http/connections/client-connections.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import type { Admission, AdmissionRequest } from '../../../src/throttling/limit-store.js';
-import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../src/throttling/account-limits.js';
 import type { AttemptTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { AttemptFactory } from '../../../src/upstreams/routing/attempt-factory.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
@@ -156,7 +156,7 @@ describe('while the bodies of two requests for the last slot arrive', () => {
 describe('while the beginning of a stream is written to the ledger, and its first text is there', () => {
   async function unwrittenIntent() {
     const records: UsageRecord[] = [];
-    const stage = await staged({ usageSinks: [{ record: (record) => void records.push(record) }] });
+    const stage = await staged({ records });
     const latch = new Latch();
     const store = provided(stage, UsageStore);
     const open = store.open.bind(store);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import { ClientConnections } from '../../../src/platform/http/connections/client-connections.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';

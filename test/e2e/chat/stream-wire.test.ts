@@ -113,15 +113,15 @@ describe('the wire of a stream', () => {
     expect(await wireOf(answer)).toMatchObject({ text: 'a parrot: 🦜!', terminal: 'done' });
   });
 
-  it('is one last chunk for an empty answer', async () => {
+  it('is an error for an answer without any text', async () => {
     provider.next((call) => {
       call.head().text('').finish().endMarker().end();
     });
 
     const answer = await stream(service.origin, { key });
 
-    expect(answer.status).toBe(200);
-    expect(answer.raw).toBe('data: {"content":"","done":true}\n\n');
+    expect(answer.status).toBe(502);
+    expect((await answer.error()).code).toBe('upstream_error');
   });
 
   it('holds the answer only, not what the model thought', async () => {

@@ -4,7 +4,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText, type APICallError, type LanguageModel, type ModelMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/common/service-error.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { COMPLETE, PNG, PNG_URL, say, ScriptedModel } from './scripted-model.js';
 
 const NAME = 'acme/fast';
@@ -88,7 +88,7 @@ describe.each(Object.entries(PROVIDERS))('the AI SDK with %s', (name, modelOf) =
     const leaving = new AbortController();
     const answer = streamText({ model, prompt: 'Hello!', maxOutputTokens, abortSignal: leaving.signal });
     const read = answer.consumeStream();
-    await open.begun();
+    await open.started();
     leaving.abort();
     await open.aborted();
     await read;

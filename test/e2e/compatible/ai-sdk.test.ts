@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/common/service-error.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { Latch } from '../../support/latch.js';
 import { COMPLETE, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
 

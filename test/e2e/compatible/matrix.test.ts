@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anthropic, gemini, ollama, openAi } from '../../../src/testing/provider/dialects.js';
+import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { MODEL, routesTo } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';
@@ -120,7 +120,9 @@ const messages: Surface = {
 };
 
 const SURFACES = { 'chat/completions': chatCompletions, responses, messages };
-const PAIRS = [openAi, anthropic, gemini, ollama].map((dialect) => [dialect.protocol, dialect] as const);
+const PAIRS = [openAi, openAiResponses, anthropic, gemini, ollama].map(
+  (dialect) => [dialect.protocol, dialect] as const,
+);
 
 describe.each(PAIRS)('a provider with the protocol %s', (_, dialect) => {
   const [ofCalls, ofText] = dialect === anthropic ? ['tool_use', 'end_turn'] : ['stop', 'stop'];

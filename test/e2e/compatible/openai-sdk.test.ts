@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/common/service-error.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { Latch } from '../../support/latch.js';
 import { startService } from '../../support/service.js';
 import { get, stream } from '../../support/sse-client.js';
@@ -202,7 +202,7 @@ describe('the OpenAI SDK', () => {
     ['n', { n: 2 }],
     ['logprobs', { logprobs: true }],
     ['audio', { audio: { voice: 'alloy', format: 'wav' } as never, modalities: ['text' as const] }],
-    ['tools.0.type', { tools: [{ type: 'custom', custom: { name: 'x' } }] as never }],
+    ['tools.0.type', { tools: [{ function: { name: 'x' } }] as never }],
     ['messages.0.content.0.type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] as never }],
     ['web_search_options', { web_search_options: {} }],
     ['functions', { functions: [{ name: 'weather' }] }],
@@ -236,7 +236,7 @@ describe('the OpenAI SDK', () => {
 
   it('lists the models, and finds one by its id or alias', async () => {
     const { data } = await openai.models.list();
-    expect(data.map(({ id }) => id)).toEqual(['acme/fast']);
+    expect(data.map(({ id }) => id)).toEqual(['acme/fast', 'fast']);
     expect(await openai.models.retrieve('acme/fast')).toMatchObject({ id: 'acme/fast', object: 'model' });
     expect(await openai.models.retrieve('gpt-9')).toMatchObject({ id: 'gpt-9' });
     expect(await failureOf(openai.models.retrieve('none'))).toMatchObject({ status: 404 });

@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool, type LanguageModel } from 'ai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ServiceError } from '../../../src/common/service-error.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { CheckedFetch } from '../../support/open-responses.js';
 import { callParts, COMPLETE, PNG, PNG_URL, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';

@@ -120,8 +120,12 @@ describe('the compliance test of Open Responses', () => {
       'input.0.content.0.type',
       'input_image',
     ],
-    ['file-search', { input: 'Hello!', tools: [{ type: 'file_search', vector_store_ids: ['a'] }] }, 'tools.0.type', ''],
-    ['offline-web-search', { input: 'Hello!', tools: [{ type: 'web_search' }] }, 'tools.0.type', 'function'],
+    [
+      'file-search',
+      { input: 'Hello!', tools: [{ type: 'file_search' }], tool_choice: { type: 'file_search' } },
+      'tool_choice.type',
+      'function',
+    ],
   ])('gets an error for %s that names the member and says what to send', async (_, body, param, advice) => {
     const response = await fetch(`${model.baseUrl}/responses`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-import type { Capability } from '../../../src/config/capability.js';
+import type { Capability } from '../../../src/platform/config/capabilities.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { InProcessProvider, type InProcessCall } from '../../support/in-process-provider.js';
 import { Latch } from '../../support/latch.js';
@@ -20,7 +20,7 @@ export class ScriptedModel {
     readonly key: string,
   ) {}
 
-  static async start(tier: object = {}): Promise<ScriptedModel> {
+  static async start(tier: object = {}, env: Readonly<Record<string, string>> = {}): Promise<ScriptedModel> {
     const provider = new CapableProvider();
     const service = await startService({
       protocols: [provider],
@@ -32,6 +32,7 @@ export class ScriptedModel {
         },
       ],
       tiers: { free: tier },
+      env,
     });
     const { key } = await service.createKey();
     return new ScriptedModel(service, provider, key);
@@ -62,7 +63,7 @@ export class ScriptedModel {
   }
 
   /** Sets an answer that stays open after its first text, `Hel`. The functions wait for its begin and for its end. */
-  answersWithoutEnd(): { readonly begun: () => Promise<unknown>; readonly aborted: () => Promise<void> } {
+  answersWithoutEnd(): { readonly started: () => Promise<unknown>; readonly aborted: () => Promise<void> } {
     const never = new Latch();
     let signal: AbortSignal | undefined;
     this.answers(say('Hel'), (call) => {
@@ -70,7 +71,7 @@ export class ScriptedModel {
       return never.opened;
     });
     return {
-      begun: () => waitFor(() => signal, 'the call of the model'),
+      started: () => waitFor(() => signal, 'the call of the model'),
       async aborted() {
         await waitFor(() => signal?.aborted, 'the end of the work of the provider');
         never.open();

@@ -1,8 +1,9 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountRoles } from '../../../src/accounts/accounts/account-roles.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { PasswordHashing } from '../../../src/accounts/passwords/password-hashing.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
@@ -77,7 +78,7 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
       const page = await (await browserClient(service.origin).get(link)).body();
       expect(page).toContain(email);
       const { visitor, answer } = await use(link);
-      expect([answer.status, answer.headers.location]).toEqual([303, '/playground']);
+      expect([answer.status, answer.headers.location]).toEqual([303, '/']);
       await expectSignedIn(visitor, email);
       expect(await get(AccountsService).findByEmail(email)).toMatchObject({ tier: 'pro', role: 'operator' });
       expect(await signsIn(PASSWORD, email)).toBe(true);
@@ -200,6 +201,15 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
       expect(await get(DataSource).query(`SELECT * FROM password_resets`)).toEqual([]);
     });
 
+    it('stays ended when the account is enabled again', async () => {
+      const person = await signedIn(service);
+      const link = await resetLink(person.accountId);
+      await change(`${LIST}/${person.accountId}/disable`);
+      await change(`${LIST}/${person.accountId}/enable`);
+      expect((await use(link, OTHER_PASSWORD)).answer.status).toBe(404);
+      expect(await signsIn(PASSWORD, person.email)).toBe(true);
+    });
+
     it('is shown on the page of the account until it expires or is revoked, and replaces an earlier link', async () => {
       const person = await signedIn(service);
       const path = `${LIST}/${person.accountId}`;
@@ -228,6 +238,55 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
         await browserOf(service.origin, member).get('/operator/invitations/new'),
       ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    });
+  });
+
+  describe('that end while the password is hashed', () => {
+    /** Runs the statement in the middle of the next request that sets a password. */
+    const whileHashing = (sql: string) => {
+      const passwords = get(PasswordHashing);
+      const hash = passwords.hash.bind(passwords);
+      const spy = vi.spyOn(passwords, 'hash').mockImplementationOnce(async (password, network) => {
+        const hashed = await hash(password, network);
+        await get(DataSource).query(sql);
+        return hashed;
+      });
+      return () => {
+        spy.mockRestore();
+      };
+    };
+    const past = new Date(Date.now() - 1_000).toISOString();
+
+    it.each([
+      ['expires', `UPDATE invitations SET expires_at = '${past}'`],
+      ['is revoked', 'DELETE FROM invitations'],
+      ['is replaced', `UPDATE invitations SET hashed_token = 'another'`],
+    ])('create no account: an invitation that %s', async (_, sql) => {
+      const link = await invite({ role: 'operator' });
+      const restore = whileHashing(sql);
+      const { answer } = await use(link);
+      restore();
+      expect([answer.status, await answer.body()]).toEqual([404, expect.stringContaining('no longer valid')]);
+      expect(await get(AccountsService).findByEmail(email)).toBeUndefined();
+    });
+
+    it.each([
+      ['expires', `UPDATE password_resets SET expires_at = '${past}'`],
+      ['is revoked', 'DELETE FROM password_resets'],
+      ['is replaced', `UPDATE password_resets SET hashed_token = 'another'`],
+      ['has a disabled account', `UPDATE accounts SET disabled_at = '${past}' WHERE role = 'member'`],
+    ])('set no password: a link that %s', async (_, sql) => {
+      const person = await signedIn(service);
+      const link = await resetLink(person.accountId);
+      const restore = whileHashing(sql);
+      const { answer } = await use(link, OTHER_PASSWORD);
+      restore();
+      expect(answer.status).toBe(404);
+      await get(AccountStates).enable({ id: person.accountId });
+      expect([await signsIn(PASSWORD, person.email), await signsIn(OTHER_PASSWORD, person.email)]).toEqual([
+        true,
+        false,
+      ]);
     });
   });
 

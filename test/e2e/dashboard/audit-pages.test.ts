@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
@@ -53,18 +55,41 @@ describe('the pages with the audit log', () => {
     const list = (await page(operator, '/operator/accounts')).html;
     await change(/\/operator\/invitations\/[^/"]+\/revoke/.exec(list)?.[0] ?? '');
     const { html: log } = await page(operator, '/operator/audit');
-    for (const action of ['account.created', 'invitation.created', 'invitation.ended']) expect(log).toContain(action);
+    for (const action of ['account.created', 'invitation.created', 'invitation.ended']) {
+      expect(log).toContain(`<code>${action}</code>`);
+    }
     expect(log).not.toContain('in@example.com');
   });
 
   it('filter by account, action and day, and name a wrong filter', async () => {
     const filtered = async (query: string) => (await page(operator, `/operator/audit?${query}`)).html;
     const ofAccount = await filtered(`account=${member.accountId}&action=account.disabled`);
-    expect(ofAccount).toContain('account.disabled');
-    expect(ofAccount).not.toContain('account.enabled');
+    expect(ofAccount).toContain('<code>account.disabled</code>');
+    expect(ofAccount).not.toContain('<code>account.enabled</code>');
     expect(await filtered('to=2020-01-01')).toContain('No entry matches.');
     expect(await filtered('from=yesterday')).toContain('YYYY-MM-DD');
     expect(await filtered('account=nobody@example.com')).toContain('There is no account');
+  });
+
+  it('name the account and the key, and have values as people write them', async () => {
+    const own = await signedIn(service);
+    const keys = service.app.get(ApiKeysService, { strict: false });
+    const budget = { budgetMicros: 5_000_000, budgetPer: 'month' } as const;
+    const { id } = await keys.create(own.accountId, {
+      name: 'the (old) CI',
+      limits: { ...budget, models: ['acme/*'] },
+    });
+    await service.app
+      .get(ApiKeyUpdates, { strict: false })
+      .update(id, { limits: { ...budget, budgetMicros: 7_500_000, requestsPerMinute: 1_200 } });
+    const { html } = await page(operator, `/operator/audit?account=${own.email}`);
+    expect(html).toContain(`key the (old) CI of ${own.email}`);
+    expect(html).toContain('budget: $5.00 per month');
+    expect(html).toContain('budget: $5.00 per month → $7.50 per month');
+    expect(html).toContain('requests per minute: none → 1,200');
+    expect(html).not.toMatch(/5000000|budget_micros/);
+    const file = await as(operator).get(`/operator/audit/export.csv?account=${own.accountId}&action=key.created`);
+    expect(await file.body()).toContain('""budget_micros"":5000000');
   });
 
   it('download the entries as CSV', async () => {
@@ -81,6 +106,7 @@ describe('the pages with the audit log', () => {
     const { status, html } = await page(own, '/settings/activity');
     expect(status).toBe(200);
     expect(html).toContain('account.tier_changed');
+    expect(html).toContain('tier: free → pro');
     expect(html).toContain('operator');
     expect(html).not.toContain(operator.accountId);
     expect(html).not.toContain(member.accountId);

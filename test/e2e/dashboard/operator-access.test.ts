@@ -59,7 +59,6 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     const operatorKey = await service.createKey({ email: operator.email });
     const { pages, changes } = pathsOf(operator, keyId);
     const visitors = [
-      browserClient(service.origin),
       browserOf(service.origin, member),
       ...[key, operatorKey.key].map((each) => {
         const client = browserClient(service.origin);
@@ -83,6 +82,18 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     expect(await stateOf(operator)).toEqual({ tier: 'free', isDisabled: false });
     const kept = await service.app.get(ApiKeysService, { strict: false }).find(keyId, operator.accountId);
     expect(kept.revokedAt).toBeNull();
+  });
+
+  it('asks a browser to sign in whose session has expired, and leads back to the page', async () => {
+    const client = browserClient(service.origin);
+    const page = await client.get(`${LIST}?q=a`, { accept: 'text/html' });
+    expect([page.status, page.headers.location]).toEqual([303, `/sign-in?next=${encodeURIComponent(`${LIST}?q=a`)}`]);
+    const form = await client.post(`${LIST}/${member.accountId}/disable`, {});
+    expect([form.status, form.headers.location]).toEqual([
+      303,
+      `/sign-in?next=${encodeURIComponent(`${LIST}/${member.accountId}/disable`)}`,
+    ]);
+    expect(await stateOf(member)).toEqual({ tier: 'free', isDisabled: false });
   });
 
   it.each([
@@ -173,6 +184,6 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     expect((await client.get(LIST)).status).toBe(200);
     const disabled = await browserOf(service.origin, operator).post(`${LIST}/${other.accountId}/disable`, {});
     expect(disabled.status).toBe(303);
-    expect((await client.get(LIST)).status).toBe(404);
+    expect((await client.get(LIST)).status).toBe(303);
   });
 });

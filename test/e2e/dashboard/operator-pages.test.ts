@@ -10,7 +10,7 @@ import { operatorSignedIn, signedIn, type AccountSession } from '../../support/a
 import { browserOf } from '../../support/as-browser.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { startService } from '../../support/service.js';
-import { openStream } from '../../support/sse-client.js';
+import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
 import type { WebClient } from '../../support/web-client.js';
@@ -22,6 +22,7 @@ const price = { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' };
 const tiers = {
   free: { requests_per_minute: 20, max_tokens: 4096 },
   pro: { requests_per_minute: 600, concurrent_streams: 50 },
+  metered: { budget: { amount: 5, per: 'month' } },
 };
 
 describe.each(await testEngines())('the pages of operators on $name', (engine) => {
@@ -80,6 +81,17 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
       expect(row).toContain('$1.50|');
       expect(row).toContain('$3.50|');
       expect(rowOf(await open(`${LIST}?search=${operator.email}`), operator)).toMatch(/\(you\).*>Operator</);
+    });
+
+    it('shows the budgets of tiers, and what accounts have used and have left', async () => {
+      const [ada, bob] = [await signedIn(stage.service, 'metered'), await signedIn(stage.service, 'pro')];
+      await spend(ada, 3_200_000);
+      const html = await open(LIST);
+      expect(rowOf(html, ada)).toContain('$3.20 of $5.00 per month, $1.80 left');
+      expect(rowOf(html, bob)).not.toContain('left');
+      expect(html).toMatch(/>metered .*?data-label="Budget">\$5\.00 per month</s);
+      expect(html).toMatch(/>pro .*?data-label="Budget">No budget</s);
+      expect(await open(pathOf(ada))).toContain('$1.80');
     });
 
     it('adds up the spend of all accounts, and shows the highest, also of deleted accounts', async () => {
@@ -204,9 +216,44 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
       for (const fields of [{ tier: 'gold' }, {}]) {
         const refused = await change(`${pathOf(person)}/tier`, fields);
         expect(refused.status).toBe(400);
-        expect(await refused.body()).toContain('The tiers are: free, pro.');
+        expect(await refused.body()).toContain('The tiers are: free, pro, metered.');
       }
       expect((await accounts().findById(person.accountId))?.tier).toBe('pro');
+    });
+
+    it('gets a key from an operator, shown once, and the operator edits it; the audit log has both', async () => {
+      const person = await signedIn(stage.service);
+      expect(await open(pathOf(person))).toContain(`href="${pathOf(person)}/keys/new"`);
+      expect(await open(`${pathOf(person)}/keys/new`)).toContain(`New key for ${person.email}`);
+      const refused = await change(`${pathOf(person)}/keys/new`, { name: 'ci', budget: 'much' });
+      expect(refused.status).toBe(400);
+      const fields = { name: 'ci', budget: '5', budget_per: 'month', models: 'acme/*', expires_in_days: '30' };
+      const made = await change(`${pathOf(person)}/keys/new`, fields);
+      expect(made.status).toBe(201);
+      const html = await made.body();
+      const key = /csk_\w+/.exec(html)?.[0] ?? '';
+      expect(html).toContain('shown only once');
+      expect((await stream(stage.origin, { key })).status).toBe(200);
+      const [listed] = await keys().list(person.accountId);
+      expect(listed).toMatchObject({ name: 'ci', models: ['acme/*'], budgetMicros: 5_000_000, budgetPer: 'month' });
+      expect(await open(pathOf(person))).not.toContain(key);
+
+      const path = `${pathOf(person)}/keys/${listed?.id ?? ''}/edit`;
+      expect(await open(path)).toContain('value="acme/*"');
+      const edited = await change(path, { name: 'CI', budget: '7.50', budget_per: 'day' });
+      expect(edited.headers.location).toBe(`${pathOf(person)}?done=changed`);
+      expect(await open(edited.headers.location ?? '')).toContain('The key was changed.');
+      expect(await keys().list(person.accountId)).toMatchObject([
+        { name: 'CI', models: null, budgetMicros: 7_500_000 },
+      ]);
+      const log = await open(`/operator/audit?account=${person.email}`);
+      expect(log).toContain('budget: $5.00 per month → $7.50 per day');
+      expect(log).toContain(operator.email);
+
+      const other = await signedIn(stage.service);
+      expect((await client.get(path.replace(person.accountId, other.accountId))).status).toBe(404);
+      const member = browserOf(stage.origin, other);
+      expect((await member.get(`${pathOf(person)}/keys/new`)).status).toBe(404);
     });
 
     it('loses a key after a confirmation', async () => {

@@ -3,8 +3,8 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { RefusalRecorder } from '../../../src/observability/refusals/refusal-recorder.js';
-import { RefusedRequests } from '../../../src/observability/refusals/refused-requests.js';
+import { RefusalRecorder } from '../../../src/plugins/observability/refusals/refusal-recorder.js';
+import { RefusedRequests } from '../../../src/plugins/observability/refusals/refused-requests.js';
 import { testUsageRecord } from '../../../src/testing/stores/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
@@ -110,6 +110,32 @@ describe.each(await testEngines())('the requests of all accounts on $name', (eng
     expect(await open(`${LIST}?account=nobody@example.com`)).toContain('No account has this email.');
   });
 
+  it('are found by the time, the upstream and the error code, and are in a file with the same filter', async () => {
+    const at = (time: string) => Date.parse(`2026-11-26T${time}Z`);
+    const failed = { outcome: 'upstream_failed', errorCode: 'upstream_error', upstream: 'backup' } as const;
+    await record({ requestId: 'before', startedAt: at('14:02:59.900') });
+    await record({ ...failed, requestId: 'failed', startedAt: at('14:03:20.000') });
+    await record({ requestId: 'after', startedAt: at('14:04:00.000') });
+    const day = '2026-11-26';
+    const idsOf = async (query: string) => {
+      const file = await open(`${LIST}/export.csv?${query}`);
+      const ids = file
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(',')[1]);
+      expect(await list(`?${query}`)).toHaveLength(ids.length);
+      return ids;
+    };
+    expect(await idsOf(`from=${day}+14:03&to=${day}+14:03`)).toEqual(['failed']);
+    expect(await idsOf(`from=${day}+14:03:21&to=${day}`)).toEqual(['after']);
+    expect(await idsOf(`to=${day}T14:02`)).toEqual(['before']);
+    expect(await idsOf('error=upstream_error')).toEqual(['failed']);
+    expect(await idsOf('upstream=backup')).toEqual(['failed']);
+    expect(await idsOf('upstream=backup&outcome=refused')).toEqual([]);
+    expect(await open(`${LIST}?from=noon`)).toContain('“noon” is not a time.');
+  });
+
   it('have a receipt that names the account, and never the content', async () => {
     const ada = await personWithKey();
     const answer = await stream(stage.origin, { key: ada.key, headers: { 'x-request-id': 'with-receipt' } });
@@ -168,7 +194,7 @@ describe.each(await testEngines())('the requests of all accounts on $name', (eng
     const secret = 'a text of the caller';
     const answer = await stream(stage.origin, { key: ada.key, body: { [secret]: true, model: MODEL } });
     expect(answer.status).toBe(400);
-    await stream(stage.origin, { key: `${ada.key.slice(0, -1)}x` });
+    await stream(stage.origin, { key: `${ada.key.slice(0, -1)}${ada.key.endsWith('x') ? 'y' : 'x'}` });
     const [found, ...others] = await listed('?outcome=refused');
     expect(others).toEqual([]);
     expect(found?.text).toContain('400 |invalid_request|');

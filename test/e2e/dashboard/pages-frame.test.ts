@@ -59,10 +59,11 @@ describe('a page', () => {
     const html = await (await get('/nowhere')).text();
     const files = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(files.length).toBeGreaterThan(2);
+    const types = { css: /^text\/css/, js: /^text\/javascript/, svg: /^image\/svg/ };
     for (const path of files) {
       const file = await get(path);
       expect(file.status).toBe(200);
-      expect(file.headers.get('content-type')).toMatch(path.endsWith('.css') ? /^text\/css/ : /^image\/svg/);
+      expect(file.headers.get('content-type')).toMatch(types[path.split('.').at(-1) as keyof typeof types]);
       expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(file.headers.get('x-content-type-options')).toBe('nosniff');
       expect((await file.text()).length).toBeGreaterThan(100);

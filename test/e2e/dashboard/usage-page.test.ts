@@ -46,9 +46,11 @@ describe('the usage page', () => {
   const page = (account: AccountSession, days?: number | string): Promise<string> =>
     text(account, days === undefined ? '/usage' : `/usage?days=${days}`);
 
-  async function text({ cookie }: AccountSession, path: string): Promise<string> {
-    const headers = { cookie: `${cookie.name}=${cookie.value}`, accept: 'text/html' };
-    const html = await (await get(stage.origin, path, headers)).body();
+  const open = ({ cookie }: AccountSession, path: string) =>
+    get(stage.origin, path, { cookie: `${cookie.name}=${cookie.value}`, accept: 'text/html' });
+
+  async function text(account: AccountSession, path: string): Promise<string> {
+    const html = await (await open(account, path)).body();
     return html
       .replaceAll(/<svg.*?<\/svg>/gs, '')
       .replaceAll(/<\/(tr|caption|p|li|h2|summary)>/g, '\n')
@@ -165,15 +167,20 @@ describe('the usage page', () => {
     await stream(stage.origin, { key });
     expect((await stream(stage.origin, { key })).status).toBe(429);
     expect((await stream(stage.origin, { key: old.key })).status).toBe(401);
-    for (const path of ['/usage', '/usage/refused']) {
+    for (const path of ['/usage', '/usage/requests?outcome=refused']) {
       const shown = await waitFor(async () => {
         const now = await text(ada, path);
-        return now.includes('old laptop') && now.includes('Limit: ') ? now : undefined;
+        return now.includes('old laptop csk_') && now.includes('Limit: ') ? now : undefined;
       }, 'the refused requests');
-      expect(shown).toMatch(/Limit: requests per minute 429 – – laptop csk_\w+… [\w-]{36} /);
-      expect(shown).toMatch(/The API key is revoked\. 401 – – old laptop csk_\w+… revoked [\w-]{36} /);
+      expect(shown).toMatch(/Refused 429 Limit: requests per minute – laptop csk_\w+… – – /);
+      expect(shown).toMatch(/Refused 401 The API key is revoked\. – old laptop csk_\w+… revoked – – /);
     }
-    expect(await text(await signedIn(stage.service), '/usage/refused')).toContain('No request was refused');
+    const html = await (await open(ada, '/usage/requests?outcome=refused')).body();
+    const path = /href="(\/usage\/refused\/[^"]+)"/.exec(html)?.[1] ?? '';
+    expect(await text(ada, path)).toMatch(/Request ID [\w-]{36} .*The API key is revoked\./s);
+    const other = await signedIn(stage.service);
+    expect(await text(other, '/usage/requests?outcome=refused')).toContain('No request matches.');
+    expect((await open(other, path)).status).toBe(404);
   });
 
   it('shows real streams of a key and of a session', async () => {
@@ -199,11 +206,11 @@ describe('the usage page', () => {
     stage.provider.next((call) => {
       call.head().text('On and on');
     });
-    const open = await openStream(stage.origin, { key });
+    const running = await openStream(stage.origin, { key });
     for (let looks = 0; looks < 3; looks++) {
       expect(await page(ada)).toMatch(/Requests per minute 20 1 19 .*\n Concurrent streams 2 1 1 /);
     }
-    open.leave();
+    running.leave();
     await waitFor(async () => (await page(ada)).includes('Concurrent streams 2 0 2 '), 'the slot to be released');
   });
 

@@ -22,4 +22,11 @@ describe('the HTTP server', () => {
     const { status, headers } = await get(service.origin, '/api/v1/health');
     expect([status, headers.etag]).toEqual([200, undefined]);
   });
+
+  it('still serves after the operating system could not accept a connection', async () => {
+    const server: Server = service.app.getHttpServer();
+    // As Node does with the error number of `accept`.
+    server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }));
+    expect((await get(service.origin, '/api/v1/health')).status).toBe(200);
+  });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stream } from '../../support/sse-client.js';
+import { get, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
+import { waitFor } from '../../support/wait-for.js';
 import { wireOf } from '../../support/wire.js';
 
 describe('a connection to a provider', () => {
@@ -24,6 +25,22 @@ describe('a connection to a provider', () => {
     stage.provider.next((call) => call.cut('reset'));
     expect(await wireOf(await ask())).toMatchObject({ text: 'Hello world', terminal: 'done' });
     expect(stage.provider.calls.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+  });
+
+  it('that is replaced is an attempt of its own in the receipt', async () => {
+    await ask();
+    stage.provider.next((call) => call.cut('reset'));
+    const answer = await ask();
+    await answer.over;
+    const path = `/api/v1/usage/streams/${String(answer.headers['x-request-id'])}`;
+    const receipt = await waitFor(async () => {
+      const { status, raw } = await get(stage.origin, path, { Authorization: `Bearer ${stage.key}` });
+      return status === 200 ? (JSON.parse(raw) as { attempts: { upstream: string; code?: string }[] }) : undefined;
+    }, 'the receipt');
+    const [lost, second] = receipt.attempts;
+    expect(receipt.attempts).toHaveLength(2);
+    expect([lost?.upstream, lost?.code]).toEqual([second?.upstream, 'upstream_error']);
+    expect(second?.code ?? undefined).toBeUndefined();
   });
 
   it('is replaced once: a provider that goes on closing them has failed', async () => {

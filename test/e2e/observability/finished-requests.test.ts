@@ -1,8 +1,7 @@
 import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import type { FinishedRequest } from '../../../src/observability/requests/finished-request.js';
-import { RequestWatch } from '../../../src/observability/requests/request-watch.js';
+import { RequestWatch, type FinishedRequest } from '../../../src/plugins/observability/requests/request-watch.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS } from '../../../src/common/service-error.js';
+import { ERRORS } from '../../../src/platform/common/service-error.js';
 import { STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
 import { MODEL } from '../../support/catalog.js';
 import { metricsOrigin, readMetrics, type Series } from '../../support/metrics.js';
@@ -62,11 +62,21 @@ describe('the text of /metrics', () => {
     );
     expect(counted.every(zero)).toBe(true);
     expect(labelsOf('chat_errors_total').map(({ code }) => code)).toEqual(Object.keys(ERRORS));
-    const upstreamErrors = ['upstream_rejected', 'content_filtered', 'upstream_error', 'upstream_unavailable'];
+    const upstreamErrors = [
+      ...['unauthorized', 'credentials_unavailable', 'server', 'connection', 'protocol', 'rejected'].map((kind) => [
+        'upstream_error',
+        kind,
+      ]),
+      ...[
+        ['upstream_unavailable', 'rate_limited'],
+        ['upstream_unavailable', 'server'],
+        ['upstream_timeout', 'timeout'],
+        ['upstream_rejected', 'rejected'],
+        ['content_filtered', 'rejected'],
+      ],
+    ];
     expect(labelsOf('chat_upstream_errors_total')).toEqual(
-      ['acme', 'backup'].flatMap((upstream) =>
-        [...upstreamErrors, 'upstream_timeout'].map((code) => ({ upstream, code })),
-      ),
+      ['acme', 'backup'].flatMap((upstream) => upstreamErrors.map(([code, kind]) => ({ upstream, code, kind }))),
     );
     expect(labelsOf('chat_limit_rejections_total')).toEqual([
       { limit: 'sign_in', tier: 'none' },
@@ -77,8 +87,6 @@ describe('the text of /metrics', () => {
       })),
       ...['reports', 'pages', 'token_counts', 'replays'].map((limit) => ({ limit, tier: 'open' })),
     ]);
-    expect(labelsOf('chat_streams_total')).toEqual(
-      STREAM_OUTCOMES.filter((outcome) => outcome !== 'interrupted').map((outcome) => ({ model: MODEL, outcome })),
-    );
+    expect(labelsOf('chat_streams_total')).toEqual(STREAM_OUTCOMES.map((outcome) => ({ model: MODEL, outcome })));
   });
 });

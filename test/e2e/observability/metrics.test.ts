@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MODEL } from '../../support/catalog.js';
 import { identityOf, metricsOrigin, scrape, valueOf, type Series } from '../../support/metrics.js';
-import { EventLoopDelay } from '../../../src/observability/metrics/event-loop-delay.js';
-import { MetricsServer } from '../../../src/observability/metrics/metrics-server.js';
+import { EventLoopDelay } from '../../../src/plugins/observability/metrics/families/process-families.js';
+import { MetricsServer } from '../../../src/plugins/observability/metrics/metrics-server.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -87,6 +87,20 @@ describe('/metrics', () => {
 
     const series = await until('chat_streams_total', { outcome: 'completed' }, 1);
     expect(valueOf(series, 'chat_stream_inter_chunk_latency_seconds_count', { model: MODEL })).toBe(2);
+  });
+
+  it('shows attempts that wait for their first text, and how long', async () => {
+    stage = await setStage(1, { env: ENV });
+    stage.provider.next((call) => void call.head());
+    const waiting = stream(stage.origin, { key: stage.key });
+    const route = { upstream: 'acme', model: 'acme-model' };
+    const series = await until('chat_route_waiting_attempts', route, 1);
+    expect(valueOf(series, 'chat_route_longest_wait_seconds', route)).toBeGreaterThan(0);
+    (await stage.provider.call(1)).text('Hello').finish().endMarker().end();
+    await waiting;
+    expect(
+      valueOf(await until('chat_route_waiting_attempts', route, 0), 'chat_route_longest_wait_seconds', route),
+    ).toBe(0);
   });
 
   it('counts failovers, open circuits, limits and slots', async () => {

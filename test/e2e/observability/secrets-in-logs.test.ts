@@ -86,7 +86,8 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
         call.answer(plant('an answer'));
       },
       (call) => {
-        call.refuse(400, {}, JSON.stringify({ error: { message: `No: ${prompt}`, type: 'invalid_request_error' } }));
+        const error = { message: `max_tokens: No: ${prompt}`, type: 'invalid_request_error', param: prompt };
+        call.refuse(400, {}, JSON.stringify({ error }));
       },
       (call) => {
         const labels = { type: plant('the type of an error'), code: plant('the code of an error'), status: prompt };
@@ -101,6 +102,10 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
       },
       (call) => {
         call.head().text('Hi').finish(plant('a finish reason')).endMarker().end();
+      },
+      // Too many failures in a row would open the circuit of the route.
+      (call) => {
+        call.answer('Hi');
       },
       (call) => {
         call.refuse(500, {}, `<html>${prompt}</html>`);
@@ -124,7 +129,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
         await call.head().text(plant('an answer that broke off')).cut();
       },
     );
-    for (let count = 0; count < 11; count++) await send(origin, whole);
+    for (let count = 0; count < 12; count++) await send(origin, whole);
     provider.next((call) => void call.head().text(plant('an answer that nobody read')));
     const left = await openStream(origin, whole);
     await left.block(1);

@@ -4,7 +4,7 @@ import { AccountStates } from '../../../src/accounts/accounts/account-states.js'
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
-import type { AuditSink } from '../../../src/accounts/audit/audit-sink.js';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
+import type { AuditSink } from '../../../src/accounts/audit/audit-delivery.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
-import type { AdminCommand } from '../../../src/plugins/admin-command.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
+import type { AdminCommand } from '../../../src/plugin-api/plugin-description.js';
 import { adminCommand } from '../../support/admin-command.js';
 
 class ExportCommand implements AdminCommand {

@@ -112,7 +112,7 @@ class BillingLimitStore extends LimitStore {
   }
 
   peek(): Promise<Admission['state']> {
-    const tokensPerDay = { limit: 10, remaining: this.isBlocked ? 0 : 4, resetSeconds: 7 };
+    const tokensPerDay = { limit: 100, remaining: this.isBlocked ? 0 : 4, resetSeconds: 7 };
     return Promise.resolve({ tokensPerDay });
   }
 }
@@ -185,7 +185,7 @@ describe('a team’s own extension', () => {
     const limitStore = new BillingLimitStore();
     const service = await startService({
       ...routesTo([provider]),
-      tiers: { free: { tokens_per_day: 10 } },
+      tiers: { free: { tokens_per_day: 100 } },
       limitStore,
     });
     const { key } = await service.createKey();

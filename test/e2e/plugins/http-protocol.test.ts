@@ -318,12 +318,12 @@ describe('a protocol of a team over HTTP', () => {
   it('gets the beginning of a long refusal', async () => {
     const client = await start({}, true);
     provider.answers((call) => {
-      call.refuse(500, {}, 'x'.repeat(100_000));
+      call.refuse(500, {}, 'x'.repeat(1_000_000));
     });
     await (
       await ask(client)
     ).over;
-    expect(protocol.failures.map(([, , body]) => body.length)).toEqual([16_384]);
+    expect(protocol.failures.map(([, , body]) => body.length)).toEqual([256 * 1024]);
   });
 
   it.each([

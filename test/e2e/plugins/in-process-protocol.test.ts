@@ -89,13 +89,7 @@ describe('a protocol that answers in the process', () => {
       },
       models: [...long.models, ...short.models, faultyModel],
       protocols: [protocol, faulty],
-      usageSinks: [
-        {
-          record: (record) => {
-            records.push(record);
-          },
-        },
-      ],
+      records,
     });
     ({ key } = await service.createKey());
   });
@@ -200,10 +194,10 @@ describe('a protocol that answers in the process', () => {
   it('may think for long, as long as it shows progress', () =>
     inMovedTime(async (time) => {
       const name = next();
-      const steps = Array.from({ length: 4 }, () => ({ begun: new Latch(), over: new Latch() }));
+      const steps = Array.from({ length: 4 }, () => ({ started: new Latch(), over: new Latch() }));
       protocol.answers(name, async function* () {
-        for (const [index, { begun, over }] of steps.entries()) {
-          begun.open();
+        for (const [index, { started, over }] of steps.entries()) {
+          started.open();
           await over.opened;
           yield index % 2 === 0 ? { type: 'progress' } : { type: 'reasoning', text: 'so' };
         }
@@ -213,8 +207,8 @@ describe('a protocol that answers in the process', () => {
       const models = inProcessModels([name], { first_token_ms: 60_000, idle_ms: 60_000 });
       const alone = await startService({ ...models, protocols: [protocol] });
       const answer = openStream(alone.origin, { ...asking(name), key: (await alone.createKey()).key });
-      for (const { begun, over } of steps) {
-        await begun.opened;
+      for (const { started, over } of steps) {
+        await started.opened;
         await time.move(40_000);
         over.open();
       }

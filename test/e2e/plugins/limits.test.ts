@@ -1,6 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Injectable, Post } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChatPlugin, TokensUsed, type AccountLimits, type LimitedCall } from '../../../src/index.js';
+import {
+  Caller,
+  ChatPlugin,
+  ChatService,
+  LimitedByTier,
+  TokensUsed,
+  type AccountLimits,
+  type ChatCaller,
+  type LimitedCall,
+} from '../../../src/index.js';
 import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
 import { MODEL } from '../../support/catalog.js';
 import { stream } from '../../support/sse-client.js';
@@ -65,7 +74,7 @@ describe('the limits of a plugin', () => {
     const { code, message } = await refused.error();
     expect(code).toBe('quota_exceeded');
     expect(message).toMatch(
-      /^The tier allows 1000 tokens per month\. 1000 remain in this month, and this request needs \d+\.$/,
+      /^The tier allows 1000 tokens per month\. 1000 remain in this month, and this request needs up to \d+\. Send a shorter prompt\.$/,
     );
     expect((await stream(origin, { key, body: { model: MODEL } })).status).toBe(200);
   });
@@ -90,5 +99,44 @@ describe.runIf(shared !== undefined)('the limits of a plugin in Redis', () => {
     await Promise.all([one.stop(), other.stop(), provider.stop()]);
     await database.drop();
     await redis.drop();
+  });
+});
+
+const ANSWER_TOKENS = 300;
+
+/** Asks the model three times for one request. */
+@Controller('chains')
+@LimitedByTier({ body: Object, tokensOf: () => ({ atLeast: 1, atMost: 2_000 }) })
+class ChainController {
+  constructor(private readonly chat: ChatService) {}
+
+  @Post()
+  async run(@Caller() caller: ChatCaller) {
+    const messages = [{ role: 'user' as const, content: 'Go on.' }];
+    const once = () => this.chat.complete({ model: MODEL, messages, max_tokens: ANSWER_TOKENS }, caller);
+    return [await once(), ...(await Promise.all([once(), once()]))].map(({ text }) => text);
+  }
+}
+
+@ChatPlugin({ name: 'chain', compatibility: '^1', controllers: [ChainController] })
+class ChainPlugin {}
+
+describe('several completions of one request', () => {
+  it('all count for the tokens of the day', async () => {
+    const stage = await setStage(1, { plugins: [ChainPlugin], tiers: { free: { tokens_per_day: 10_000 } } });
+    stages.push(stage);
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 7, completion_tokens: ANSWER_TOKENS } });
+    stage.provider.answers((call) => {
+      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+    });
+    const headers = { authorization: `Bearer ${stage.key}` };
+    const answer = await fetch(`${stage.origin}/api/v1/chains`, { method: 'POST', headers });
+    expect([answer.status, await answer.json()]).toEqual([201, ['Hello', 'Hello', 'Hello']]);
+    await expect
+      .poll(async () => {
+        const next = await stream(stage.origin, { key: stage.key, body: { model: MODEL, max_tokens: 20_000 } });
+        return next.headers['x-ratelimit-remaining-tokens'];
+      })
+      .toBe(String(10_000 - 3 * (7 + ANSWER_TOKENS)));
   });
 });

@@ -24,10 +24,9 @@ import {
   type Principal,
   type ReadinessCheck,
   type SecurityScheme,
-  type UsageRecord,
-  type UsageSink,
+  type UsageFeed,
 } from '../../../src/index.js';
-import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from '../../../src/plugins/extension-points.js';
+import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from '../../../src/plugin-api/extension-points.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { startService, type RunningService, type ServiceOptions } from '../../support/service.js';
@@ -164,19 +163,18 @@ describe('an extension that is another provider', () => {
   it('is initialized once, and used', async () => {
     const calls: string[] = [];
     @Injectable()
-    class Counter implements UsageSink, OnModuleInit {
+    class Counter implements UsageFeed, OnModuleInit {
+      readonly name = 'acme-counter';
       onModuleInit() {
         calls.push('init');
       }
-      record({ id }: UsageRecord) {
-        calls.push(id);
-      }
+      deliver = () => Promise.resolve();
     }
     @ChatPlugin({
       name: 'acme',
       compatibility: '^1',
       providers: [Counter],
-      usageSinks: [{ useFactory: (counter: Counter) => counter, inject: [Counter] }],
+      usageFeeds: [{ useFactory: (counter: Counter) => counter, inject: [Counter] }],
     })
     class Plugin {}
     await started(Plugin);
@@ -204,16 +202,6 @@ describe('an extension that is another provider', () => {
       models = () => Promise.resolve([]);
       isReady = () => true;
       limitsOf = () => [];
-      // The methods of the stores.
-      open = () => Promise.resolve();
-      append = () => Promise.resolve();
-      close = () => Promise.resolve();
-      beat() {
-        return Promise.resolve(this.#calls.length);
-      }
-      leave = () => Promise.resolve();
-      abandoned = () => Promise.resolve([]);
-      since = () => Promise.resolve(0);
       deliver = () => Promise.resolve();
     }
     const factory = { useFactory: (everything: Everything) => everything, inject: [Everything] };

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
-import { PluginRedis } from '../../../src/plugins/plugin-redis.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
+import { PluginRedis } from '../../../src/plugin-api/plugin-redis.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { testRedis } from '../../support/redis.js';

@@ -5,10 +5,10 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { loadConfig } from '../../../src/config/load-config.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
-import { PLUGIN_CONFIG } from '../../../src/plugins/plugin-configs.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
+import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';
 

@@ -13,18 +13,18 @@ import type { Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AppModule } from '../../../src/app.module.js';
-import { ChatService, type StreamOptions } from '../../../src/chat/chat.service.js';
+import { ChatService, type CompletionOptions } from '../../../src/chat/chat.service.js';
 import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
 import type { CompletionHook } from '../../../src/chat/hooks/completion-hook.js';
-import { loadConfig } from '../../../src/config/load-config.js';
-import { Public } from '../../../src/http/routing/public.decorator.js';
-import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
-import { PLUGIN_CONFIG } from '../../../src/plugins/plugin-configs.js';
-import type { PluginDescription } from '../../../src/plugins/plugin-description.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
+import { Public } from '../../../src/platform/http/routing/public.decorator.js';
+import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
+import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
+import type { PluginDescription } from '../../../src/plugin-api/plugin-description.js';
 import type { Lease } from '../../../src/throttling/limit-store.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { Principal } from '../../../src/auth/principal/principal.js';
-import { createService } from '../../../src/bootstrap/service.js';
+import { createService } from '../../../src/platform/start/service.js';
 import { Latch } from '../../support/latch.js';
 import { MODEL } from '../../support/catalog.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
@@ -71,8 +71,9 @@ describe('the description of a plugin', () => {
     ['its name must be lower-case letters', [plugin({ name: 'Our Plugin' })]],
     ['it is made for version ^2 of the service', [plugin({ compatibility: '^2' })]],
     ['it is made for version ^1.999 of the service', [plugin({ compatibility: '^1.999' })]],
-    ['it is made for version 1.999.0 of the service', [plugin({ compatibility: '1.999.0' })]],
+    ['it is made for version ^1.0.999 of the service', [plugin({ compatibility: '^1.0.999' })]],
     ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: 'newest' })]],
+    ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: '1.0.0' })]],
     ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: '' })]],
     ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: undefined as never })]],
     ['there is no member "protocol" of a description', [plugin({ protocol: [] } as object)]],
@@ -107,7 +108,7 @@ describe('the description of a plugin', () => {
     expect(problemsOf(...plugins)).toContain(problem);
   });
 
-  it.each(['^1', '~1.0', '1.x', '1.0.0', '>=1.0.0 <3', '^0.9 || ^1', '*'])('can be made for %s', (compatibility) => {
+  it.each(['^1', '^1.0', '^1.0.0'])('can be made for %s', (compatibility) => {
     expect(problemsOf(plugin({ compatibility }))).toBe('');
   });
 
@@ -255,7 +256,9 @@ describe('a completion hook', () => {
     });
     await stream(origin, { key });
     await stream(origin, { key, body: { max_tokens: 10 } });
-    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([undefined, 10]);
+    // The context has 8,192 tokens, of which the answer gets what the prompt leaves.
+    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([expect.any(Number), 10]);
+    expect(provider.calls[0]?.json['max_tokens']).toBeGreaterThan(1_024);
   });
 
   it('that returns an invalid request is an internal error', async () => {
@@ -388,8 +391,7 @@ describe('a completion as a call', () => {
     ['with hooks that wrap', THROUGH_HOOKS],
   ])('has the record of the ledger with its counts and their source, %s', async (_, options) => {
     const records: UsageRecord[] = [];
-    const usageSinks = [{ record: (record: UsageRecord) => void records.push(record) }];
-    const { service, provider } = await staged({ ...options, usageSinks });
+    const { service, provider } = await staged({ ...options, records });
     const chat = service.app.get(ChatService, { strict: false });
     provider.next((call) => {
       call.head().text('Hello').finish().endMarker().end();
@@ -435,7 +437,7 @@ describe('a completion as a call', () => {
 
   const REASONED = ['reasoning: Hm', 'reasoning: openai:reasoning_content', 'text: Hello'];
 
-  it.each<[string, StageOptions, StreamOptions | undefined, string[]]>([
+  it.each<[string, StageOptions, CompletionOptions | undefined, string[]]>([
     ['has the reasoning where the caller asks for it', {}, { reasoning: true }, REASONED],
     ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, REASONED],
     ['has no reasoning by default', {}, undefined, ['text: Hello']],

@@ -2,39 +2,46 @@ import { Injectable } from '@nestjs/common';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ChatPlugin, type LedgerRow, type UsageFeed, type UsageSink } from '../../../src/index.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ChatPlugin, type LedgerRow, type UsageFeed } from '../../../src/index.js';
+import { Extensions } from '../../../src/platform/common/extensions/extensions.js';
+import { FeedEntries } from '../../../src/usage/feeds/feed-entries.js';
+import { UsageFeeds } from '../../../src/usage/feeds/usage-feeds.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
-import { interruptedRecord, testBegunStream } from '../../../src/testing/stores/usage-records.js';
+import { interruptedRecord, testStartedStream } from '../../../src/testing/stores/usage-records.js';
+import { Latch } from '../../support/latch.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
 
+const DAY_MS = 86_400_000;
+
 let isDown = false;
+let refused = 0;
+/** What a delivery waits for. */
+let mayDeliver = Promise.resolve();
+let deliveries = 0;
+let mostAtOnce = 0;
 let delivered: LedgerRow[] = [];
-let sinkMayEnd = Promise.resolve();
-let sunk = 0;
 
 @Injectable()
 class Billing implements UsageFeed {
   readonly name = 'acme-billing';
-  deliver(records: readonly LedgerRow[]): Promise<void> {
-    if (isDown) return Promise.reject(new Error('The receiver is unavailable.'));
+  async deliver(records: readonly LedgerRow[]): Promise<void> {
+    if (isDown) {
+      refused += 1;
+      throw new Error('The receiver is unavailable.');
+    }
+    deliveries += 1;
+    mostAtOnce = Math.max(mostAtOnce, deliveries);
+    await mayDeliver;
+    deliveries -= 1;
     delivered.push(...records);
-    return Promise.resolve();
   }
 }
 
-@Injectable()
-class SlowSink implements UsageSink {
-  async record(): Promise<void> {
-    await sinkMayEnd;
-    sunk++;
-  }
-}
-
-@ChatPlugin({ name: 'acme', compatibility: '^1', usageFeeds: [Billing], usageSinks: [SlowSink] })
+@ChatPlugin({ name: 'acme', compatibility: '^1', usageFeeds: [Billing] })
 class Plugin {}
 
 describe.each(await testEngines())('a usage feed on $name', (engine) => {
@@ -45,7 +52,8 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   beforeEach(async () => {
     database = await engine.create();
     folder = await mkdtemp(join(tmpdir(), 'chat-feeds-'));
-    [isDown, delivered, sinkMayEnd, sunk] = [false, [], Promise.resolve(), 0];
+    [isDown, delivered] = [false, []];
+    [refused, mayDeliver, deliveries, mostAtOnce] = [0, Promise.resolve(), 0, 0];
   });
   afterEach(async () => {
     await stage?.clear();
@@ -81,14 +89,16 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
     const missed = await ask(first);
     const store = first.service.app.get(UsageStore, { strict: false });
     await waitFor(async () => (await store.abandoned()).length === 0 || undefined, 'written records');
+    // A record that was not delivered must not be removed.
+    await waitFor(() => refused > 0 || undefined, 'a delivery that fails');
     await first.clear();
     stage = undefined;
 
     isDown = false;
-    const second = await started();
+    const restarted = await started();
     await arrived(missed);
-    const again = second.service.app.get(UsageStore, { strict: false });
-    const interrupted = interruptedRecord(testBegunStream());
+    const again = restarted.service.app.get(UsageStore, { strict: false });
+    const interrupted = interruptedRecord(testStartedStream());
     await again.append([interrupted]);
     expect(await arrived(interrupted.requestId)).toMatchObject({ outcome: 'interrupted', prompt_tokens: null });
     await again.append([{ ...interrupted, outcome: 'completed' }]);
@@ -98,14 +108,61 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
     );
   });
 
-  it('leaves a sink time for its last records at the shutdown', async () => {
-    let mayEnd: () => void = () => undefined;
-    sinkMayEnd = new Promise((resolve) => (mayEnd = resolve));
+  it('is delivered by one process at a time', async () => {
+    let deliver: () => void = () => undefined;
+    mayDeliver = new Promise((resolve) => (deliver = resolve));
+    const owns = vi.spyOn(FeedEntries.prototype, 'own');
     const running = await started();
-    await ask(running);
-    setTimeout(mayEnd, 300);
-    await running.clear();
-    stage = undefined;
-    expect(sunk).toBe(1);
+    const requestId = await ask(running);
+    await waitFor(() => mostAtOnce > 0 || undefined, 'the first delivery');
+    const [, owner, from = 0, until = 0] = owns.mock.calls.at(-1) ?? [];
+    // A delivery can take 30 seconds.
+    expect(until - from).toBeGreaterThan(30_000);
+    // The feeds of another process, with the same database.
+    const { app } = running.service;
+    const get = <T>(type: abstract new (...args: never[]) => T): T => app.get<T>(type, { strict: false });
+    const others = new UsageFeeds(get(FeedEntries), get(Extensions), Date.now);
+    await others.onApplicationBootstrap();
+    const otherRounds = () => owns.mock.calls.filter(([, process]) => process !== owner).length;
+    await waitFor(() => otherRounds() >= 2 || undefined, 'two rounds of the other process');
+    expect([mostAtOnce, delivered]).toEqual([1, []]);
+    deliver();
+    await arrived(requestId);
+    await others.beforeApplicationShutdown();
+    expect(delivered).toHaveLength(1);
+    owns.mockRestore();
+  });
+
+  it('is kept for 30 days without a process that has it', async () => {
+    const { app } = (await started()).service;
+    const get = <T>(type: abstract new (...args: never[]) => T): T => app.get<T>(type, { strict: false });
+    const entries = get(FeedEntries);
+    for (const days of [29, 31]) await entries.register(`seen-${days}-days-ago`, Date.now() - days * DAY_MS);
+    const others = new UsageFeeds(entries, get(Extensions), Date.now);
+    await others.onApplicationBootstrap();
+    await others.beforeApplicationShutdown();
+    const kept = await Promise.all([29, 31].map((days) => entries.own(`seen-${days}-days-ago`, 'me', 0, 0)));
+    expect(kept).toEqual([true, false]);
+  });
+});
+
+describe('a usage feed', () => {
+  it('gets nothing from a process that has begun to stop', async () => {
+    const deliver = vi.fn(() => Promise.resolve());
+    const read = new Latch();
+    const next = vi.fn(async () => {
+      await read.opened;
+      return [{ recordId: 'record', changes: 0, row: {} }];
+    });
+    const [register, removeUnseen, release] = Array.from({ length: 3 }, () => () => Promise.resolve());
+    const entries = { register, removeUnseen, release, own: () => Promise.resolve(true), next };
+    const extensions = { of: () => [{ name: 'acme-billing', deliver }] };
+    const feeds = new UsageFeeds(entries as never, extensions as never, Date.now);
+    await feeds.onApplicationBootstrap();
+    await waitFor(() => next.mock.calls.length > 0 || undefined, 'the records to be read');
+    const stopped = feeds.beforeApplicationShutdown();
+    read.open();
+    await stopped;
+    expect(deliver).not.toHaveBeenCalled();
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { AccountPreparation } from '../../../src/accounts/identities/account-preparation.js';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import {
   AS_BROWSER,
   signOn,
@@ -11,6 +12,7 @@ import {
 import { PASSWORD } from '../../support/usual-password.js';
 import type { WebClient } from '../../support/web-client.js';
 
+const OTHER_PERSON = { issuer: 'https://other.example', subject: 'other' };
 const LINK = '/settings/account/single-sign-on';
 const TIERS = { free: {}, pro: {}, team: {} };
 
@@ -138,6 +140,45 @@ describe('the account of a person who signs in by single sign-on', () => {
     // It is taken now.
     const late = { sub: 'late', email: person.email, email_verified: true };
     expect((await signOn(stage, stage.browser(), late)).status).toBe(403);
+    const identities = stage.service.app.get(IdentitiesService, { strict: false });
+    expect(await identities.linkPrepared({ ...OTHER_PERSON, email: person.email }, id)).toBe(false);
+  });
+
+  it('is not an account that is disabled, also when it is prepared', async () => {
+    await signedUp('disabled@example.com');
+    const { id } = await accounts().get('disabled@example.com');
+    await stage.service.app.get(AccountPreparation, { strict: false }).prepare('disabled@example.com');
+    await stage.service.app.get(AccountStates, { strict: false }).disable('disabled@example.com');
+    const identities = stage.service.app.get(IdentitiesService, { strict: false });
+    expect(await identities.linkPrepared({ ...OTHER_PERSON, email: undefined }, id)).toBe(false);
+  });
+
+  it('is not made or linked with an address that another document calls verified', async () => {
+    await signedUp('mixed@example.com');
+    await stage.service.app.get(AccountPreparation, { strict: false }).prepare('mixed@example.com');
+    const email = 'mixed@example.com';
+    const outcomes: number[] = [];
+    for (const [idToken, userInfo] of [
+      // Only the endpoint has the address, and only the ID token calls an address verified.
+      [{ email_verified: true }, { email }],
+      [{ email: 'own@example.com', email_verified: true }, { email }],
+      [{ email }, { email_verified: true }],
+      [
+        { email, email_verified: false },
+        { email, email_verified: true },
+      ],
+    ] as const) {
+      stage.issuer.userInfo = userInfo;
+      outcomes.push((await signOn(stage, stage.browser(), { sub: `mixer-${outcomes.length}`, ...idToken })).status);
+    }
+    expect(outcomes).toEqual([403, 303, 403, 403]);
+    expect(await accounts().findByEmail('own@example.com')).toBeDefined();
+    // Both members of the endpoint count together.
+    stage.issuer.userInfo = { email, email_verified: true };
+    const browser = stage.browser();
+    await signOn(stage, browser, { sub: 'owner', email });
+    expect(await browser.email()).toBe(email);
+    stage.issuer.userInfo = {};
   });
 
   it('is not made for an address that the issuer calls unverified', async () => {

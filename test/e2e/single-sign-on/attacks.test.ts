@@ -83,6 +83,7 @@ describe('single sign-on refuses', () => {
     ['of another issuer', { iss: 'https://evil.example' }],
     ['without a person', { sub: undefined }],
     ['that has expired', { exp: now() - HOUR }],
+    ['that was issued long ago', { iat: now() - HOUR, exp: now() + HOUR }],
     ['of the future', { iat: now() + HOUR }],
     ['that is not valid yet', { nbf: now() + HOUR }],
   ])('an ID token %s', async (_, claims) => {

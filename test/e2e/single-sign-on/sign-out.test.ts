@@ -160,14 +160,17 @@ describe('a back-channel logout with OIDC_LOGOUT_REVOKES_KEYS=on', () => {
   ])('also revokes the keys of the account, found %s', async (_, claims) => {
     const stage = await signOnStage({ env: { OIDC_LOGOUT_REVOKES_KEYS: 'on' } });
     await signOn(stage, stage.browser(), { ...ADA, sid: 's1' });
-    const { key } = await stage.service.createKey({ email: ADA.email });
+    const { id, key } = await stage.service.createKey({ email: ADA.email });
     const { key: other } = await stage.service.createKey();
+    const ended = await stage.service.createKey({ email: ADA.email });
+    const apiKeys = stage.service.app.get(ApiKeysService, { strict: false });
+    const { revokedAt: endedAt } = await apiKeys.revoke(ended.id);
     expect((await tell(stage, await stage.issuer.logoutToken(claims))).status).toBe(200);
     expect((await get(stage.origin, '/api/v1/usage', { authorization: `Bearer ${key}` })).status).toBe(401);
     expect((await get(stage.origin, '/api/v1/usage', { authorization: `Bearer ${other}` })).status).toBe(200);
     const account = await stage.service.app.get(AccountsService, { strict: false }).get(ADA.email);
-    const keys = await stage.service.app.get(ApiKeysService, { strict: false }).list(account.id);
-    expect(keys.map(({ revokedAt }) => revokedAt)).toEqual([expect.any(Date)]);
+    const revoked = new Map((await apiKeys.list(account.id)).map(({ id, revokedAt }) => [id, revokedAt]));
+    expect(revoked).toEqual(new Map<string, unknown>().set(id, expect.any(Date)).set(ended.id, endedAt));
     await stage.stop();
   });
 });

@@ -135,16 +135,16 @@ describe('failover', () => {
     expect(asked()).toEqual([1, 0, 0]);
   });
 
-  it('does not happen when the answer is empty', async () => {
+  it('happens when the answer is empty', async () => {
     stage.provider.next((call) => {
       call.answer();
     });
 
     expect(await wireOf(await openStream(stage.origin, asking()))).toMatchObject({
-      text: '',
+      text: 'Hello world',
       terminal: 'done',
     });
-    expect(asked()).toEqual([1, 0, 0]);
+    expect(asked()).toEqual([1, 1, 0]);
   });
 
   it('does not happen after the first text', async () => {

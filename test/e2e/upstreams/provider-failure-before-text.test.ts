@@ -113,7 +113,7 @@ describe('a provider that fails before any text', () => {
     [
       'JSON instead of a stream',
       (call) => {
-        call.refuse(200, {}, '{"choices":[{"message":{"content":"secret"}}]}');
+        call.refuse(200, {}, '{"status":"secret"}');
       },
     ],
     [

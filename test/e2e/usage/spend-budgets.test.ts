@@ -3,9 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { SharedHolds } from '../../../src/usage/budgets/shared-holds.js';
+import { SharedReservations } from '../../../src/usage/budgets/shared-reservations.js';
 import { routesTo } from '../../support/catalog.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
+import { retryWhileOverloaded, STARVED } from '../../support/retry-while-overloaded.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { signedIn } from '../../support/account-session.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -49,12 +50,15 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     const answer = await get(stage.origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
     return (JSON.parse(await answer.body()) as { budget: Record<string, unknown> | null }).budget;
   };
-  const statusOf = async (key: string, body: object = {}) => (await stream(stage.origin, { key, body })).status;
+  /** Other tests can keep the database, or this process, busy for a while. */
+  const ask = (key: string, body: object = {}) =>
+    retryWhileOverloaded(() => stream(stage.origin, { key, body }), STARVED);
+  const statusOf = async (key: string, body: object = {}) => (await ask(key, body)).status;
 
   it('is passed by nothing when 60 requests come at once, and is used up by what they cost', async () => {
     await start();
     const key = await keyOf('company');
-    const answers = await Promise.all(Array.from({ length: 60 }, () => stream(stage.origin, { key })));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(key)));
     const statuses = answers.map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     for (const refused of answers.filter(({ status }) => status === 429)) {
@@ -89,7 +93,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(new Set(again)).toEqual(new Set([200]));
     await expect.poll(async () => (await budgetOf(key))?.['reserved'], { timeout: 10_000 }).toBe(0);
     expect(Number((await budgetOf(key))?.['spent'])).toBeCloseTo(COST * 120, 6);
-  }, 30_000);
+  });
 
   it('releases shared money when the process stops', async () => {
     await start();
@@ -98,7 +102,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
     const database = service.app.get(DataSource);
     expect(await database.query('SELECT id FROM budget_holds')).not.toEqual([]);
-    await service.app.get(SharedHolds, { strict: false }).beforeApplicationShutdown();
+    await service.app.get(SharedReservations, { strict: false }).beforeApplicationShutdown();
     expect(await database.query('SELECT id FROM budget_holds')).toEqual([]);
   });
 
@@ -131,8 +135,11 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     const refused = await stream(stage.origin, { key: limited, body: { model: 'acme/unpriced' } });
     expect([refused.status, (await refused.error()).code]).toEqual([400, 'model_not_priced']);
     expect(await budgetOf(open)).toBeNull();
-    // Without a limit of tokens, the answer could cost 16.
-    expect(await statusOf(limited)).toBe(429);
+    // Without a limit of tokens, the answer could cost 16. It gets a limit that fits.
+    expect(await statusOf(limited)).toBe(200);
+    const { max_tokens: lowered } = JSON.parse(stage.provider.calls.at(-1)?.body ?? '{}') as { max_tokens: number };
+    expect(lowered).toBeGreaterThan(200);
+    expect(lowered).toBeLessThan(500);
     expect(await statusOf(limited, { max_tokens: 20 })).toBe(200);
     expect(JSON.parse(stage.provider.calls.at(-1)?.body ?? '{}')).toMatchObject({ max_tokens: 20 });
   });
@@ -158,14 +165,15 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
       .get(AccountsService, { strict: false })
       .create({ email: 'ada@example.com', password: 'correct horse battery', tier: 'company' });
     const keys = app.get(ApiKeysService, { strict: false });
-    const limits = { budgetMicros: 150_000, budgetPer: 'day' } as const;
+    const limits = { budgetMicros: 140_000, budgetPer: 'day' } as const;
     const { id, key } = await keys.create(account.id, { name: 'n', limits });
     expect(await statusOf(key)).toBe(200);
     const { created } = await app.get(ApiKeyRotation, { strict: false }).rotate(id, account.id, { overlapMs: 60_000 });
     expect(await statusOf(created.key)).toBe(200);
-    expect(await statusOf(created.key)).toBe(429);
-    expect(await statusOf(key)).toBe(429);
-    await expect.poll(() => budgetOf(created.key)).toMatchObject({ amount: 0.15, spent: 0.1, reserved: 0, per: 'day' });
+    const asked = { max_tokens: 20 };
+    expect(await statusOf(created.key, asked)).toBe(429);
+    expect(await statusOf(key, asked)).toBe(429);
+    await expect.poll(() => budgetOf(created.key)).toMatchObject({ amount: 0.14, spent: 0.1, reserved: 0, per: 'day' });
     const other = await keys.create(account.id, { name: 'other' });
     expect(await statusOf(other.key)).toBe(200);
   });

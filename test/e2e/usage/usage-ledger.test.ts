@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { configFile, MODEL, routesTo } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';
@@ -53,19 +55,7 @@ describe('the ledger has exactly one record of a stream', () => {
         short = others.next('shortAfterText');
         return { upstreams: { ...one.upstreams, ...others.upstreams }, models: [...one.models, ...others.models] };
       },
-      usageSinks: [
-        {
-          record: (record) => {
-            recorded.push(record);
-          },
-        },
-        {
-          record: () => {
-            throw new Error('A sink that fails harms nobody.');
-          },
-        },
-        { record: () => Promise.reject(new Error('Neither does one that fails later.')) },
-      ],
+      records: recorded,
     });
     [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
   });
@@ -162,7 +152,7 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(await record()).toMatchObject({
       outcome: 'client_gone',
       prompt_tokens_source: 'estimated',
-      completion_tokens: 6,
+      completion_tokens: 5,
       completion_tokens_source: 'estimated',
     });
   });
@@ -315,6 +305,25 @@ describe('a process that is killed', () => {
       latch.open();
       await installation.remove();
       await provider.stop();
+    }
+  });
+
+  it('has written a stream to the ledger before its provider is called', async () => {
+    const stage = await setStage();
+    const callsAfterWrite: number[] = [];
+    const { open } = UsageStore.prototype;
+    // A provider would be called within a tenth of a second.
+    vi.spyOn(UsageStore.prototype, 'open').mockImplementation(async function (this: UsageStore, batch) {
+      await sleep(100);
+      await open.call(this, batch);
+      callsAfterWrite.push(stage.provider.calls.length);
+    });
+    try {
+      expect((await stream(stage.origin, { key: stage.key })).status).toBe(200);
+      expect([callsAfterWrite, stage.provider.calls.length]).toEqual([[0], 1]);
+    } finally {
+      vi.restoreAllMocks();
+      await stage.clear();
     }
   });
 

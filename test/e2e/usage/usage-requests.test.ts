@@ -73,7 +73,7 @@ describe('the single requests of an account', () => {
     const answer = await get(stage.origin, path, { cookie: `${cookie.name}=${cookie.value}`, accept: 'text/html' });
     return { status: answer.status, headers: answer.headers, text: await answer.body() };
   };
-  const linksIn = (text: string) => [...text.matchAll(/href="\/usage\/requests\/([^"?]+)"/g)].map(([, id]) => id);
+  const linksIn = (text: string) => [...text.matchAll(/href="\/usage\/requests\/([^"?]+)"><time/g)].map(([, id]) => id);
 
   it('are listed with status, tokens, cost and times, the latest first, in pages', async () => {
     const { text } = await open('/usage/requests');
@@ -106,6 +106,65 @@ describe('the single requests of an account', () => {
     expect(linksIn(usage.text)).toEqual(['by-key']);
     const { text } = await open(`/usage/export.csv?key=${keyId}`);
     expect(text.trim().split('\r\n')).toHaveLength(2);
+  });
+
+  it('are found by time, status, error code, upstream and id, on the page and in a file', async () => {
+    const at = (time: string) => Date.parse(`2026-11-26T${time}Z`);
+    const eve = await signedIn(stage.service);
+    const ofEve = { accountId: eve.accountId } as const;
+    const failed = { outcome: 'upstream_failed', errorCode: 'upstream_error', upstream: 'backup' } as const;
+    const attempt = {
+      upstream: 'backup',
+      startedMs: 0,
+      firstTextMs: undefined,
+      durationMs: 7,
+      accepted: true,
+    } as const;
+    const cause = { kind: 'unauthorized', status: 401 } as const;
+    await stage.service.app.get(UsageStore, { strict: false }).append([
+      over({ ...ofEve, requestId: 'before', startedAt: at('14:02:59.900') }),
+      over({
+        ...{ ...ofEve, ...failed, requestId: 'failed', startedAt: at('14:03:20.000') },
+        attempts: [{ ...attempt, code: 'upstream_error', cause }],
+      }),
+      over({ ...ofEve, requestId: 'after', startedAt: at('14:04:00.000') }),
+    ]);
+    const found = async (query: string) => {
+      const { text } = await open(`/usage/requests/export.csv?${query}`, eve);
+      const [names, ...lines] = text.trim().split('\r\n');
+      expect(names).toBe(
+        'time,request_id,outcome,status,error_code,reason,upstream,model,key_id,key_prefix,input_tokens,output_tokens,cost,currency,first_text_at,ended_at',
+      );
+      const ids = lines.map((line) => line.split(',')[1]);
+      expect(linksIn((await open(`/usage/requests?${query}`, eve)).text)).toEqual(ids);
+      expect(text).not.toContain('unauthorized');
+      return ids;
+    };
+    expect(await found('')).toEqual(['after', 'failed', 'before']);
+    expect(await found('from=2026-11-26+14:03&to=2026-11-26+14:03')).toEqual(['failed']);
+    expect(await found('from=2026-11-26+14:03:21')).toEqual(['after']);
+    expect(await found('outcome=unsuccessful')).toEqual(['failed']);
+    expect(await found('error=upstream_error')).toEqual(['failed']);
+    expect(await found('upstream=backup')).toEqual(['failed']);
+    expect(await found('request=before')).toEqual(['before']);
+    expect(await found(`account=${ada.accountId}`)).toEqual(['after', 'failed', 'before']);
+    const { text } = await open('/usage/requests?upstream=backup', eve);
+    expect(text).toContain('upstream_error');
+    expect(text).toContain('href="/usage/requests/export.csv?upstream=backup"');
+    expect(text).not.toContain('unauthorized');
+    expect((await open('/usage/requests?from=noon', eve)).text).toContain('“noon” is not a time.');
+  });
+
+  it('have a link that means the same tomorrow', async () => {
+    const { status, headers } = await open('/usage/requests?from=14:03&to=14:03:30&model=&outcome=timed_out');
+    expect(status).toBe(303);
+    const link = new URL(headers.location ?? '', stage.origin).searchParams;
+    expect([...link.keys()].sort()).toEqual(['from', 'outcome', 'to']);
+    const day = /^(\d{4}-\d\d-\d\d) 14:03$/.exec(link.get('from') ?? '')?.[1];
+    expect(link.get('to')).toBe(`${day ?? ''} 14:03:30`);
+    const page = await open(headers.location ?? '');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(`value="${day ?? ''} 14:03"`);
   });
 
   it('lead to a receipt', async () => {

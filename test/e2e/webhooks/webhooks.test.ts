@@ -1,11 +1,13 @@
+import { DataSource } from 'typeorm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
 import { ExpiringKeys } from '../../../src/accounts/api-keys/expiring-keys.js';
-import { BudgetRounds } from '../../../src/usage/budgets/budget-rounds.js';
-import { WebhookDeliveries, type ListedDelivery } from '../../../src/webhooks/delivery/webhook-deliveries.js';
+import { BudgetChecks } from '../../../src/usage/budgets/budget-checks.js';
+import { WebhookDeliveries, type ListedDelivery } from '../../../src/plugins/webhooks/webhook-deliveries.js';
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { routesTo } from '../../support/catalog.js';
@@ -52,6 +54,11 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     (stage as Stage).service.app.get(type, { strict: false });
   const deliveries = async (): Promise<readonly ListedDelivery[]> =>
     (await inService(WebhookDeliveries).list(undefined, 50)).rows;
+  /** The seconds to the next attempt. */
+  const wait = async () => {
+    const [delivery] = await deliveries();
+    return delivery?.next_attempt_at == null ? undefined : (Date.parse(delivery.next_attempt_at) - Date.now()) / 1_000;
+  };
   const leak = async (key: string, url = 'https://example.com/leak') => {
     const response = await fetch(`${(stage as Stage).origin}/api/v1/keys/leaked`, {
       method: 'POST',
@@ -129,7 +136,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
       expect(budget.spent).toBeGreaterThanOrEqual(0.8);
       expect(budget.spent).toBeLessThanOrEqual(1);
     }
-    await inService(BudgetRounds).check();
+    await inService(BudgetChecks).check();
     expect(await deliveries()).toHaveLength(2);
   });
 
@@ -143,7 +150,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
 
     await expect
       .poll(async () => {
-        await inService(BudgetRounds).check();
+        await inService(BudgetChecks).check();
         return hook.events;
       })
       .toMatchObject([
@@ -160,10 +167,27 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 50_000 } });
     await expect
       .poll(async () => {
-        await inService(BudgetRounds).check();
+        await inService(BudgetChecks).check();
         return hook.events.map(({ type }) => type).sort();
       })
       .toEqual(['budget.exceeded', 'budget.warning']);
+  });
+
+  it('do not report a budget because of a request that needs more than all of it, nor of a key that is revoked', async () => {
+    const hook = await receiver();
+    const { service, origin } = await start({ portal: hook.entry });
+    const { key } = await service.createKey({ tier: 'company' });
+    const content = 'word '.repeat(3_000);
+    const refused = await stream(origin, { key, body: { messages: [{ role: 'user', content }] } });
+    expect((await refused.error()).code).toBe('budget_exceeded');
+
+    const revoked = await service.createKey();
+    await stream(origin, { key: revoked.key, body: { max_tokens: 20 } });
+    await expect.poll(() => inService(DataSource).query('SELECT id FROM usage_records')).toHaveLength(1);
+    await inService(ApiKeyUpdates).update(revoked.id, { limits: { budgetMicros: 1, budgetPer: 'day' } });
+    await inService(ApiKeysService).revoke(revoked.id);
+    await inService(BudgetChecks).check();
+    expect(await deliveries()).toEqual([]);
   });
 
   it('report keys that expire within seven days, once for each expiry date', async () => {
@@ -171,6 +195,8 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     const { service } = await start({ portal: hook.entry });
     const soon = await service.createKey({ expiresAt: new Date(Date.now() + 6 * DAY_MS) });
     await service.createKey({ expiresAt: new Date(Date.now() + 8 * DAY_MS) });
+    const revoked = await service.createKey({ expiresAt: new Date(Date.now() + 6 * DAY_MS) });
+    await inService(ApiKeysService).revoke(revoked.id);
     const expiring = inService(ExpiringKeys);
 
     await expiring.report();
@@ -212,6 +238,79 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  it('belong to one process for 30 seconds, and to another one then, because the process may be killed', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    hook.status = undefined;
+    await leak((await service.createKey()).key);
+    await expect.poll(() => hook.requests).toHaveLength(1);
+    const claimIn = (seconds: number) =>
+      new WebhookDeliveries(inService(DataSource), () => Date.now() + seconds * 1_000).claim('portal', 5);
+    // An attempt of the first process can take 10 seconds.
+    expect(await claimIn(20)).toEqual([]);
+    expect(await claimIn(30)).toMatchObject([{ type: 'key.leaked', attempts: 2 }]);
+    expect(await claimIn(30)).toEqual([]);
+  });
+
+  it('wait three times as long after each failure, at most 6 hours', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    hook.status = 500;
+    await leak((await service.createKey()).key);
+    await expect.poll(wait).toBeLessThan(13);
+    for (const [attempts, seconds] of [
+      [2, 90],
+      [3, 270],
+      [15, 6 * 3_600],
+    ] as const) {
+      const due = new Date().toISOString();
+      const again = `attempts = ${attempts}, next_attempt_at = '${due}'`;
+      await inService(DataSource).query(`UPDATE webhook_deliveries SET ${again}`);
+      // Waits are spread over a fifth before and after.
+      await expect.poll(wait).toBeGreaterThan(seconds * 0.8 - 10);
+      expect(await wait()).toBeLessThan(seconds * 1.2);
+    }
+  });
+
+  it('are given up three days after the event, or after they were sent again', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    hook.status = 500;
+    await leak((await service.createKey()).key);
+    await expect.poll(wait).toBeLessThan(13);
+    const database = inService(DataSource);
+    const [row] = await database.query<{ created_at: string; give_up_at: string }[]>(
+      'SELECT created_at, give_up_at FROM webhook_deliveries',
+    );
+    expect(Date.parse(row?.give_up_at ?? '') - Date.parse(row?.created_at ?? '')).toBe(3 * DAY_MS);
+
+    // The next wait is at least 24 seconds.
+    const [now, end] = [0, 5_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    await database.query(`UPDATE webhook_deliveries SET next_attempt_at = '${now}', give_up_at = '${end}'`);
+    await expect.poll(deliveries).toMatchObject([{ attempts: 2, next_attempt_at: null, delivered_at: null }]);
+
+    await inService(WebhookDeliveries).sendAgain((await deliveries())[0]?.id ?? '');
+    await expect.poll(() => hook.requests).toHaveLength(3);
+    await expect.poll(wait).toBeLessThan(13);
+  });
+
+  it('are kept for 40 days, so that the same event is not sent again, and then deleted', async () => {
+    const hook = await receiver();
+    await start({ portal: hook.entry });
+    const { key } = await (stage as Stage).service.createKey();
+    await leak(key);
+    await expect.poll(() => hook.events).toHaveLength(1);
+    await expect.poll(deliveries).toMatchObject([{ delivered_at: expect.any(String) as unknown }]);
+    const aged = async (days: number) => {
+      const createdAt = new Date(Date.now() - days * DAY_MS).toISOString();
+      await inService(DataSource).query(`UPDATE webhook_deliveries SET created_at = '${createdAt}'`);
+      await inService(WebhookDeliveries).deleteOld();
+      return (await deliveries()).length;
+    };
+    expect([await aged(1), await aged(31), await aged(39.9)]).toEqual([1, 1, 1]);
+    expect(await aged(40.1)).toBe(0);
+  });
+
   it('do not wait for a receiver that does not answer', async () => {
     const [silent, other] = [await receiver(), await receiver()];
     silent.status = undefined;
@@ -226,6 +325,13 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     ['an address', (url: string) => url],
     ['a name', (url: string) => url.replace('127.0.0.1', 'localhost')],
     ['an IPv4 address inside of an IPv6 one', (url: string) => url.replace('127.0.0.1', '[::ffff:127.0.0.1]')],
+    ['an IPv4-compatible address', (url: string) => url.replace('127.0.0.1', '[::127.0.0.1]')],
+    ['a NAT64 address', (url: string) => url.replace('127.0.0.1', '[64:ff9b::127.0.0.1]')],
+    ['a NAT64 address of a local network', (url: string) => url.replace('127.0.0.1', '[64:ff9b:1::7f00:1]')],
+    ['an IPv4-translated address', (url: string) => url.replace('127.0.0.1', '[::ffff:0:127.0.0.1]')],
+    ['a 6to4 address', (url: string) => url.replace('127.0.0.1', '[2002:7f00:1::1]')],
+    ['a Teredo address', (url: string) => url.replace('127.0.0.1', '[2001:0:7f00:1::1]')],
+    ['an unassigned address', (url: string) => url.replace('127.0.0.1', '[4000::1]')],
     ['a number', (url: string) => url.replace('127.0.0.1', '2130706433')],
   ])('are not sent to %s of this machine unless it is allowed', async (_, form) => {
     const hook = await receiver();

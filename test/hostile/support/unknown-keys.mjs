@@ -2,8 +2,7 @@
 // when told to stop. A thread of its own, so that the attack does not wait for the test.
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { generateApiKey } from '../../../dist/accounts/api-keys/api-key-format.js';
-import { generateToken } from '../../../dist/accounts/credentials/random-token.js';
+import { API_KEY_FORMAT, generateToken } from '../../../dist/accounts/credentials/secrets.js';
 
 const { origin, connections } = workerData;
 const BODY = JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: 'Hello!' }] });
@@ -28,7 +27,7 @@ parentPort.postMessage(statuses);
 agent.destroy();
 
 function byKey() {
-  const headers = { authorization: `Bearer ${generateApiKey()}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${API_KEY_FORMAT.generate()}`, 'content-type': 'application/json' };
   return { path: '/api/v1/chat/stream', method: 'POST', headers, body: BODY };
 }
 

@@ -1,9 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { PLUGINS } from '../../../examples/src/plugins.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
@@ -12,12 +9,10 @@ import { startService, type RunningService, type ServiceOptions } from '../../su
 export const EMAIL = 'ada@example.com';
 export const JWT_SECRET = 'the secret of the company';
 
-/** A server of the company: its registry of models, and its queue of usage records. */
+/** A server of the company: its registry of models, and the webhook that gets its usage records. */
 export class CompanyServer {
-  readonly records: { readonly requestId: string }[] = [];
+  readonly records: { readonly request_id: string }[] = [];
   models: readonly object[] = [];
-  /** The status of the next answers of the queue. */
-  queueStatus = 200;
 
   private constructor(private readonly server: Server) {
     server.on('request', (request: IncomingMessage, response) => {
@@ -26,10 +21,8 @@ export class CompanyServer {
           response.end(JSON.stringify({ models: this.models }));
           return;
         }
-        if (this.queueStatus === 200) {
-          this.records.push(...(JSON.parse(body) as { records: { requestId: string }[] }).records);
-        }
-        response.writeHead(this.queueStatus).end();
+        this.records.push(...(JSON.parse(body) as { records: { request_id: string }[] }).records);
+        response.end();
       });
     });
   }
@@ -57,13 +50,11 @@ export class ExamplesStage {
     readonly provider: ScriptedProvider,
     readonly company: CompanyServer,
     readonly key: string,
-    readonly usageFolder: string,
   ) {}
 
   static async set(options: ServiceOptions = {}): Promise<ExamplesStage> {
     const provider = await ScriptedProvider.start();
     const company = await CompanyServer.start();
-    const usageFolder = await mkdtemp(join(tmpdir(), 'chat-usage-'));
     const at = { base_url: `${provider.origin}/v2`, api_key: 'secret' };
     const model = { name: 'A model', provider: 'Acme', context_length: 8192 };
     const names = ['openai', 'acme', 'lines', 'jobs'];
@@ -88,16 +79,14 @@ export class ExamplesStage {
         translator: { model: 'openai/one' },
         'model-limits': { requests_per_minute: { 'echo/limited': 2 } },
         'monthly-budget': { tokens_per_month: { free: 1_000_000 } },
-        queue: { url: `${company.origin}/queue` },
         webhook: { url: `${company.origin}/webhook` },
         registry: { url: `${company.origin}/models`, refresh_seconds: 1 },
-        'file-usage': { folder: usageFolder },
       },
       plugins: PLUGINS,
       ...options,
     });
     const { key } = await service.createKey({ email: EMAIL });
-    return new ExamplesStage(service, provider, company, key, usageFolder);
+    return new ExamplesStage(service, provider, company, key);
   }
 
   get origin(): string {
@@ -108,6 +97,5 @@ export class ExamplesStage {
     await this.service.stop();
     await this.provider.stop();
     this.company.stop();
-    await rm(this.usageFolder, { recursive: true });
   }
 }

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
-import { configFile, routesTo } from '../../support/catalog.js';
+import { configFile, routesTo, type Timeouts } from '../../support/catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
 import { prefer } from '../../support/program.js';
@@ -23,6 +23,8 @@ export interface ReplicasOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of the model, in the format of CONFIG_FILE. */
   readonly price?: object;
+  /** Of the provider. */
+  readonly timeouts?: Timeouts;
   /** The receivers of events by name, in the format of CONFIG_FILE. */
   readonly webhooks?: Readonly<Record<string, object>>;
   /** Of one each, over those of all. */
@@ -51,7 +53,7 @@ export class Replicas {
   ) {}
 
   static async start(stores: SharedStores, options: ReplicasOptions = {}): Promise<Replicas> {
-    const { count = 3, tiers = { free: {} }, env = {}, envs = [], price, webhooks } = options;
+    const { count = 3, tiers = { free: {} }, env = {}, envs = [], price, timeouts, webhooks } = options;
     const [postgres, redis, provider] = await Promise.all([
       TcpProxy.start(POSTGRES_PORT),
       TcpProxy.start(stores.redis.port),
@@ -60,7 +62,7 @@ export class Replicas {
     const database = await stores.postgres.create();
     const names = Object.keys(tiers).map((name) => ({ name, ...UNLIMITED }));
     const accounts = await openAccountsApp(database.config, { tiers: names });
-    const installation = await Installation.create(configFile(routesTo([provider], {}, price), tiers, webhooks));
+    const installation = await Installation.create(configFile(routesTo([provider], timeouts, price), tiers, webhooks));
     const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
     url.port = String(postgres.port);
     const replicas = new Replicas(postgres, redis, provider, accounts, database, installation, {
@@ -79,6 +81,15 @@ export class Replicas {
 
   get origins(): readonly string[] {
     return this.all.map(({ origin }) => origin);
+  }
+
+  /** The environment of a replica whose stores are behind links of its own. */
+  linked(postgres: TcpProxy, redis: TcpProxy): Readonly<Record<string, string>> {
+    const [databaseUrl, redisUrl] = [this.env['DATABASE_URL'], this.env['REDIS_URL']].map((url) => new URL(url ?? ''));
+    if (databaseUrl === undefined || redisUrl === undefined) throw new Error('The replicas have no stores.');
+    databaseUrl.port = String(postgres.port);
+    redisUrl.port = String(redis.port);
+    return { DATABASE_URL: databaseUrl.toString(), REDIS_URL: redisUrl.toString() };
   }
 
   /** Starts one more; it is among {@link all} once it listens. */

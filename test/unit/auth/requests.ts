@@ -2,16 +2,22 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { VerifiedSession } from '../../../src/accounts/sessions/sessions.service.js';
 import type { Principal } from '../../../src/auth/principal/principal.js';
-import type { TierConfig } from '../../../src/config/config.js';
+import type { TierConfig } from '../../../src/platform/config/config.js';
 
 export const TIER = { name: 'free' } as TierConfig;
 
 export const SESSION: VerifiedSession = {
   sessionId: 's1',
+  expiresAt: new Date('2031-01-01T00:00:00Z'),
+  readAt: 3,
   account: { id: 'ada', email: 'ada@example.com', tier: TIER, role: 'member' },
 };
 
-export const OF_SESSION = { accountId: 'ada', tier: TIER, credential: { kind: 'session', sessionId: 's1' } } as const;
+export const OF_SESSION = {
+  accountId: 'ada',
+  tier: TIER,
+  credential: { kind: 'session', sessionId: 's1', expiresAt: SESSION.expiresAt, readAt: 3 },
+} as const;
 
 export const OF_KEY: Principal = {
   accountId: 'bob',

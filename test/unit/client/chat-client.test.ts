@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ChatClient, ChatError, type StreamOptions } from '../../../src/client.js';
-import { ERRORS } from '../../../src/common/service-error.js';
+import { ERRORS } from '../../../src/platform/common/service-error.js';
 
 const REQUEST = { model: 'acme/fast', messages: [{ role: 'user' as const, content: 'Hello!' }] };
 const SSE = { 'content-type': 'text/event-stream', 'x-request-id': 'r1' };

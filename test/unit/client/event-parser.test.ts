@@ -36,7 +36,7 @@ describe('the parser of events', () => {
     ['CR', '\r'],
     ['CR and LF', '\r\n'],
   ])('finds them whatever the pieces are, with lines that end with %s', (_, lineEnd) => {
-    const text = STREAM.join(lineEnd) + 'data: begun';
+    const text = STREAM.join(lineEnd) + 'data: started';
     fc.assert(
       fc.property(fc.array(fc.nat(text.length)), (cuts) => {
         const places = [0, ...cuts.sort((one, other) => one - other), text.length];

@@ -53,8 +53,8 @@ describe('the facts of a receipt', () => {
   it.each([
     [0, '$0.00'],
     [0.000123, '$0.000123'],
-    [0.0099, '$0.009900'],
-    [0.01, '$0.0100'],
+    [0.0099, '$0.0099'],
+    [0.01, '$0.01'],
     [1, '$1.00'],
   ])('show a cost of %d as %s', (cost, shown) => {
     expect(receiptFacts({ ...RECEIPT, cost })[2]).toBe(shown);

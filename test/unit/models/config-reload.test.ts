@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
-import { ConfigError } from '../../../src/config/config-error.js';
-import type { Config } from '../../../src/config/config.js';
+import { ConfigError } from '../../../src/platform/config/config-error.js';
+import type { Config } from '../../../src/platform/config/config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
 
 const MEMBERS = ['upstreams', 'models', 'leftOut', 'tiers', 'defaultTier', 'currency', 'catalogHash'];

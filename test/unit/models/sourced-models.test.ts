@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Config } from '../../../src/config/config.js';
-import type { ModelDefinition } from '../../../src/config/model-of.js';
+import type { Config } from '../../../src/platform/config/config.js';
+import type { ModelDefinition } from '../../../src/platform/config/model-of.js';
 import { ModelCatalog } from '../../../src/models/model-catalog.js';
-import { MODEL_SOURCES, type ModelSource } from '../../../src/models/model-source.js';
-import { SourcedModels } from '../../../src/models/sourced-models.js';
+import { MODEL_SOURCES, SourcedModels, type ModelSource } from '../../../src/models/sourced-models.js';
 import { extensionsOf } from '../../support/extensions.js';
 import { stopTime } from '../../support/moved-time.js';
 

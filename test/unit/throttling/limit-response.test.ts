@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusalError, setLimitHeaders } from '../../../src/throttling/limit-response.js';
-import type { LimitStates, Refusal } from '../../../src/throttling/limit-store.js';
+import type { LimitStates, Refusal, TokenDemand } from '../../../src/throttling/limit-store.js';
 
 const refusal = (refusedBy: string, state: LimitStates = {}): Refusal => ({
   admitted: false,
@@ -11,7 +11,7 @@ const refusal = (refusedBy: string, state: LimitStates = {}): Refusal => ({
 const tokens = (remaining: number) => ({ limit: 500, remaining, resetSeconds: 9 });
 
 describe('a refusal', () => {
-  it.each<[Refusal, number | undefined, string, string]>([
+  it.each<[Refusal, TokenDemand | undefined, string, string]>([
     [
       refusal('requestsPerMinute', { requestsPerMinute: { limit: 20, remaining: 0, resetSeconds: 9 } }),
       undefined,
@@ -26,9 +26,9 @@ describe('a refusal', () => {
     ],
     [
       refusal('tokensPerDay', { tokensPerDay: tokens(7) }),
-      30,
+      { atLeast: 30, atMost: 30 },
       'quota_exceeded',
-      'The tier allows 500 tokens per day. 7 remain until midnight UTC, and this request needs 30.',
+      'The tier allows 500 tokens per day. 7 remain until midnight UTC, and this request needs up to 30.',
     ],
     [
       refusal('tokensPerMinute', { tokensPerMinute: tokens(0) }),
@@ -36,10 +36,28 @@ describe('a refusal', () => {
       'rate_limit_exceeded',
       'The tier allows 500 tokens per minute. 0 remain in this minute.',
     ],
+    [
+      refusal('tokensPerDay', { tokensPerDay: tokens(70) }),
+      { atLeast: 130, atMost: 130, prompt: 30 },
+      'quota_exceeded',
+      'The tier allows 500 tokens per day. 70 remain until midnight UTC, and this request needs up to 130. Set max_tokens to at most 40.',
+    ],
     [refusal('requestsPerMinute'), undefined, 'rate_limit_exceeded', 'The tier allows 0 requests per minute.'],
     [refusal('ourBudget'), undefined, 'rate_limit_exceeded', 'The limit ourBudget of the account is reached.'],
   ])('says which limit it was, and when to retry (%#)', (given, needed, code, message) => {
     expect(refusalError(given, needed)).toMatchObject({ code, retryAfterSeconds: 9, message });
+  });
+
+  it('names no time to a request that needs more than the whole limit, but what would fit', () => {
+    const given = refusal('tokensPerDay', { tokensPerDay: tokens(20) });
+    expect(refusalError(given, { atLeast: 530, atMost: 530, prompt: 30 })).toMatchObject({
+      retryAfterSeconds: undefined,
+      message: expect.stringContaining('Set max_tokens to at most 470.') as string,
+    });
+    expect(refusalError(given, { atLeast: 630, atMost: 630, prompt: 600 })).toMatchObject({
+      retryAfterSeconds: undefined,
+      message: expect.stringContaining('Send a shorter prompt.') as string,
+    });
   });
 });
 

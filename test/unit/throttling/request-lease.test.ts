@@ -62,10 +62,28 @@ describe('the lease that a request holds', () => {
     lease.release();
     expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
 
-    outlived.release();
-    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release'], count: 0 });
+    outlived.takeOver();
     outlived.settle(5);
-    expect(calls).toEqual(['release', 'settle 5']);
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
+    outlived.release();
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 5'], count: 0 });
+  });
+
+  it('adds up the tokens of all completions of the request, also of one that ends after the response', () => {
+    const response = new FakeResponse();
+    const lease = hold(response);
+    const part = lease.part();
+    part.takeOver();
+    part.settle(3);
+    part.release();
+    expect([lease.tokens, part.tokens]).toEqual([4, 4]);
+    lease.takeOver();
+    lease.takeOver();
+    lease.settle(2);
+    response.emit('close');
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release'], count: 0 });
+    lease.settle(20);
+    expect([calls, lease.tokens]).toEqual([['release', 'settle 25'], 0]);
   });
 
   it('keeps its slot and its tokens until the response closes, whatever a completion that has not begun releases', () => {

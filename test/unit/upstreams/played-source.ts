@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import type { AttemptContext } from '../../../src/upstreams/completion/attempt-context.js';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { HttpSource } from '../../../src/upstreams/completion/http-source.js';
@@ -48,6 +48,7 @@ export class PlayedSource {
   readonly collector = new PartCollector(new CallTrace('request-1'));
   readonly send;
   readonly source: HttpSource;
+  readonly onSentAgain = vi.fn();
   /** The first connection. */
   readonly line: PlayedConnection;
 
@@ -72,6 +73,7 @@ export class PlayedSource {
       { headers } as AttemptContext,
       this.collector,
       this.onChange,
+      this.onSentAgain,
     );
   }
 

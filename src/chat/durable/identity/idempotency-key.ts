@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../../http/request/invalid-request.js';
+import { invalidRequest } from '../../../platform/http/request/invalid-request.js';
 
 export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;

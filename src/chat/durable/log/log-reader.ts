@@ -1,31 +1,89 @@
-import { ServiceError } from '../../../common/service-error.js';
-import type { TextPart } from '../../../upstreams/contract/stream-part.js';
-import { formatPosition } from '../identity/stream-position.js';
-import type { StreamLog } from './stream-log.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import { isHighSurrogate, isLowSurrogate } from '../../../platform/common/text/cut-text.js';
+import { CLIENT_GONE, nextPart, type PartReader } from '../../../upstreams/completion/part-reader.js';
+import type { CompletionPart } from '../../../upstreams/contract/stream-part.js';
+import { EndUnknown } from '../../stream/part-pump.js';
+import { formatPosition, positionTag } from '../identity/stream-identity.js';
+import type { Ending, LogPlace, StreamLog } from './stream-log.js';
 
 /** The most text of one event, in UTF-16 units. The rest waits in the log until the client has read the event. */
 const EVENT_LENGTH = 16 * 1024;
 
-/** Reads a log from an offset: first the text that exists, then the text as it arrives. */
-export class LogReader {
+/** Where a reader gets the parts of one stream from, in order: the memory of this process, or Redis. */
+export interface LoggedParts {
+  /** Called when there may be more to read. */
+  onMore: () => void;
+  /** Resolves with the facts before the first part when the answer begins. Rejects when there is no answer. */
+  readonly started: Promise<unknown>;
+  /** Known at the latest when {@link isEmpty} and the stream is over. */
+  readonly ending: Ending | undefined;
+  /** Whether {@link read} has returned everything that has arrived. */
+  readonly isEmpty: boolean;
+  /**
+   * Returns the next part, or a piece of a text. Returns `undefined` when nothing has arrived.
+   *
+   * @throws {Error} when the parts cannot be read any longer.
+   */
+  read(maxLength: number): CompletionPart | undefined;
+  close(): void;
+}
+
+/** Reads the log of a stream in this process. A slow reader keeps only its place. */
+export class LogSource implements LoggedParts {
+  onMore: () => void = () => undefined;
+  readonly started: Promise<unknown>;
+  readonly close: () => void;
+  private readonly place: LogPlace = { index: 0, offset: 0 };
+
+  constructor(private readonly log: StreamLog) {
+    this.started = log.started;
+    this.close = log.follow(() => {
+      this.onMore();
+    });
+  }
+
+  get ending(): Ending | undefined {
+    return this.log.ending;
+  }
+
+  get isEmpty(): boolean {
+    return this.log.isAtEnd(this.place);
+  }
+
+  read(maxLength: number): CompletionPart | undefined {
+    if (this.log.isEvicted && !this.isEmpty) throw notRetained();
+    if (this.log.isDisconnected && this.isEmpty) throw new EndUnknown();
+    return this.log.read(this.place, maxLength);
+  }
+}
+
+/** Reads a stream for one client: first the parts that exist, then the parts as they arrive. */
+export class LogReader implements PartReader {
   onReadable: () => void = () => undefined;
+  readonly accepted = Promise.resolve();
+  readonly started = Promise.resolve();
   private failure: Error | undefined;
-  private readonly unfollow: () => void;
+  /** The number of UTF-16 units of text that are read. */
+  private offset = 0;
+  private lastUnit = NaN;
+  private readonly tag: string;
 
   /**
-   * @param tag begins each position of the stream.
-   * @param offset the first unit to read. Inside of a code point, reading starts after the code point.
+   * @param id the id of the stream.
+   * @param from the number of UTF-16 units of text to skip, with the parts between them. Inside of a code point, reading starts
+   * after the code point.
    * @param onRead called with the size of each text that {@link read} returns, in UTF-8.
    */
   constructor(
-    private readonly log: StreamLog,
-    private readonly tag: string,
-    private offset: number,
+    private readonly source: LoggedParts,
+    id: string,
+    private readonly from = 0,
     private readonly onRead: (bytes: number) => void = () => undefined,
   ) {
-    this.unfollow = log.follow(() => {
+    this.tag = positionTag(id);
+    source.onMore = () => {
       this.onReadable();
-    });
+    };
   }
 
   /** The position after the text that {@link read} has returned last. */
@@ -34,41 +92,71 @@ export class LogReader {
   }
 
   get isOver(): boolean {
-    return this.failure === undefined && this.log.ending?.kind === 'done' && this.offset >= this.log.length;
+    return this.failure === undefined && this.source.ending?.kind === 'done' && this.source.isEmpty;
   }
 
   get isWhole(): boolean {
     return this.isOver;
   }
 
-  /** @throws the failure of the stream, after its text, or the reason given to {@link fail}. */
-  read(): TextPart | undefined {
+  /** The facts that are kept with the end of the answer. `undefined` before the end. */
+  get endFacts(): unknown {
+    const { ending } = this.source;
+    return ending?.kind === 'done' ? ending.facts : undefined;
+  }
+
+  /** @throws the failure of the stream, after its parts, or the reason given to {@link stop}. */
+  read(): CompletionPart | undefined {
     if (this.failure !== undefined) throw this.failure;
-    if (this.log.isEvicted && this.offset < this.log.length) throw notRetained();
-    if (!this.log.isBoundary(this.offset)) this.offset += 1;
-    const text = this.log.read(this.offset, EVENT_LENGTH);
-    if (text !== undefined) {
-      this.offset += text.length;
+    for (let part = this.source.read(EVENT_LENGTH); part !== undefined; part = this.source.read(EVENT_LENGTH)) {
+      const isSkipped = this.offset < this.from;
+      if (part.type !== 'text') {
+        if (!isSkipped) return part;
+        continue;
+      }
+      const text = this.unread(part.text);
+      if (text === '') continue;
       this.onRead(Buffer.byteLength(text));
-      return { type: 'text', text };
+      return text.length === part.text.length ? part : { type: 'text', text };
     }
-    const { ending } = this.log;
-    if (ending?.kind === 'failed') throw new ServiceError(ending.code, ending.message);
+    const { ending } = this.source;
+    if (ending?.kind === 'failed' && this.source.isEmpty) throw new ServiceError(ending.code, ending.message);
     return undefined;
   }
 
-  /** Ends this reader, not the stream. The next {@link read} throws `reason`. */
-  fail(reason: Error): void {
+  /** Ends this reader, not the generation. The next {@link read} throws `reason`. */
+  stop(reason: Error): void {
     this.failure ??= reason;
     this.onReadable();
   }
 
-  return(): Promise<unknown> {
-    this.unfollow();
-    return Promise.resolve();
+  next(): Promise<IteratorResult<CompletionPart, undefined>> {
+    return nextPart(this);
+  }
+
+  return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.failure ??= CLIENT_GONE;
+    this.source.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Moves the offset behind a text, and returns what is not to be skipped. */
+  private unread(text: string): string {
+    let skipped = Math.max(0, Math.min(text.length, this.from - this.offset));
+    const before = skipped > 0 ? text.charCodeAt(skipped - 1) : this.lastUnit;
+    const isInside = this.offset + skipped === this.from && isHighSurrogate(before);
+    if (isInside && isLowSurrogate(text.charCodeAt(skipped))) skipped += 1;
+    this.offset += text.length;
+    if (this.offset <= this.from) this.lastUnit = text.charCodeAt(text.length - 1);
+    return text.slice(skipped);
   }
 }
 
-function notRetained(): ServiceError {
+/** The error of a reader whose text is dropped. */
+export function notRetained(): ServiceError {
   return new ServiceError('unavailable', 'The text of this stream is not kept any longer.');
 }

@@ -1,11 +1,13 @@
-import { ServiceError, type ErrorCode } from '../../../common/service-error.js';
-import { isHighSurrogate, isLowSurrogate } from '../../../common/text/surrogates.js';
-import type { Evictable, MemoryHold } from './memory-hold.js';
-import type { StreamMemory } from './stream-memory.js';
+import { ServiceError, type ErrorCode } from '../../../platform/common/service-error.js';
+import { isHighSurrogate } from '../../../platform/common/text/cut-text.js';
+import type { CompletionPart, TextPart } from '../../../upstreams/contract/stream-part.js';
 
-/** The last event of a stream. */
+import type { Evictable, MemoryReservation, StreamMemory } from './stream-memory.js';
+
+/** The last event of a stream. `facts`: what a surface keeps with the end of an answer, as JSON. */
 export type Ending =
-  { readonly kind: 'done' } | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+  | { readonly kind: 'done'; readonly facts?: unknown }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
 
 /** The reason why a claim is over although nothing has failed. Requests that wait for the stream claim the key again. */
 export const CLAIM_RELEASED = new Error('The claim on the key was released.');
@@ -15,50 +17,57 @@ export function evictedStream(): ServiceError {
   return new ServiceError(
     'unavailable',
     'The account uses the most memory for durable streams, and the memory is full.',
-    {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    },
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
 /** Small texts are joined up to this length, because each string has an overhead. In UTF-16 units. */
 const PIECE_LENGTH = 4 * 1024;
-/** The memory of a stream without its text: its objects, timers and keys. */
+/** The memory of a stream without its parts: its objects, timers and keys. */
 const STREAM_BYTES = 1024;
-
+/** The memory of a part without its strings. */
+const PART_BYTES = 64;
 const RETRY_AFTER_SECONDS = 5;
 
-interface Piece {
-  readonly start: number;
-  text: string;
+/** A place in a log: the index of a part, and for a text the number of UTF-16 units before the place. */
+export interface LogPlace {
+  index: number;
+  offset: number;
 }
 
 /**
- * The text of one durable stream, from its first character. One side appends, and any number of readers follow, each from
- * an offset of its own. Offsets count UTF-16 units.
+ * The parts of one durable stream, from the first one. One side appends, and any number of readers follow, each from a place of
+ * its own.
  *
  * A log waits, then begins, then ends. A log that never begins is abandoned.
  */
 export class StreamLog implements Evictable {
-  /** Resolves when the answer begins. Rejects when the log is abandoned, with the reason. */
-  readonly begun: Promise<void>;
+  /** Resolves with {@link head} when the answer begins. Rejects when the log is abandoned, with the reason. */
+  readonly started: Promise<unknown>;
+  /** What a surface keeps with the beginning of an answer, as JSON. */
+  head: unknown;
+  /** The length of all texts, in UTF-16 units. */
   length = 0;
-  /** Bytes of the text in UTF-8. */
+  /** The memory of the parts. For text, the bytes in UTF-8. */
   bytes = 0;
   ending: Ending | undefined;
-  hasBegun = false;
-  /** Whether the text is not kept any longer, because the account of the stream uses the most memory. */
+  hasStarted = false;
+  /** Whether the parts are not kept any longer, because the account of the stream uses the most memory. */
   isEvicted = false;
+  /** Whether the log is over, and its ending is unknown. Its readers are disconnected, so that they come again. */
+  isDisconnected = false;
+  /** Whether small texts are joined. Otherwise each reader gets the parts as they were appended. */
+  joinsTexts = true;
   /** Called when the log is evicted. */
   onEvicted: () => void = () => undefined;
-  private resolveBegun!: () => void;
-  private rejectBegun!: (reason: Error) => void;
-  private pieces: Piece[] = [];
+  private resolveStarted!: (head: unknown) => void;
+  private rejectStarted!: (reason: Error) => void;
+  private readonly parts: CompletionPart[] = [];
   private readonly listeners = new Set<() => void>();
-  private readonly memory: MemoryHold;
+  private readonly memory: MemoryReservation;
 
   /**
-   * @param requestBytes memory of the request. It is held until the first text: until then, another provider may need it.
+   * @param requestBytes memory of the request. It is held until the first part: until then, another provider may need it.
    * @param accountId the account that the memory counts for.
    * @throws {ServiceError} `unavailable` when the memory, or the share of the account, is full.
    */
@@ -68,12 +77,12 @@ export class StreamLog implements Evictable {
     accountId = '',
   ) {
     this.memory = memory.open(accountId, STREAM_BYTES + requestBytes, this);
-    this.begun = new Promise((resolve, reject) => {
-      this.resolveBegun = resolve;
-      this.rejectBegun = reject;
+    this.started = new Promise((resolve, reject) => {
+      this.resolveStarted = resolve;
+      this.rejectStarted = reject;
     });
     // The readers get the reason. Without readers, the rejection would be unhandled.
-    this.begun.catch(() => undefined);
+    this.started.catch(() => undefined);
   }
 
   /** Whether somebody follows the log. */
@@ -81,29 +90,31 @@ export class StreamLog implements Evictable {
     return this.listeners.size > 0;
   }
 
-  begin(): void {
-    if (this.hasBegun) return;
-    this.hasBegun = true;
-    this.resolveBegun();
+  begin(head?: unknown): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    this.head = head;
+    this.resolveStarted(head);
     this.notify();
   }
 
-  /** Rejects {@link begun}. Has no effect after the log has begun. */
+  /** Rejects {@link started}. Has no effect after the log has begun. */
   abandon(reason: Error): void {
-    this.rejectBegun(reason);
+    this.rejectStarted(reason);
   }
 
   /** @throws {ServiceError} `unavailable` when the memory is full. Nothing is appended then. */
-  append(text: string): void {
-    if (text === '' || this.ending !== undefined) return;
-    const bytes = Buffer.byteLength(text);
+  append(part: CompletionPart): void {
+    if (this.ending !== undefined) return;
+    const bytes = part.type === 'text' && this.joinsTexts ? Buffer.byteLength(part.text) : bytesOf(part);
     this.releaseRequest();
     this.memory.take(bytes);
     this.bytes += bytes;
-    const last = this.pieces.at(-1);
-    if (last !== undefined && last.text.length + text.length <= PIECE_LENGTH) last.text += text;
-    else this.pieces.push({ start: this.length, text });
-    this.length += text.length;
+    const last = this.parts.at(-1);
+    if (part.type === 'text') this.length += part.text.length;
+    if (this.joinsTexts && part.type === 'text' && last?.type === 'text' && isShort(last, part)) {
+      this.parts[this.parts.length - 1] = { type: 'text', text: last.text + part.text };
+    } else this.parts.push(part);
     this.notify();
   }
 
@@ -116,24 +127,55 @@ export class StreamLog implements Evictable {
     this.notify();
   }
 
-  /**
-   * Returns the text from `offset`, at most `most` units, or `undefined` at the end of what has arrived. Never divides a
-   * code point.
-   */
-  read(offset: number, maxLength: number): string | undefined {
-    if (offset >= this.length) return undefined;
-    const piece = this.pieceAt(offset);
-    const from = offset - piece.start;
-    const text = piece.text.slice(from, from + maxLength);
-    const wasCut = from + text.length < piece.text.length;
-    return wasCut && text.length > 1 && isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(0, -1) : text;
+  disconnect(): void {
+    this.isDisconnected = true;
+    this.memory.end();
+    this.notify();
   }
 
-  /** Whether `offset` lies between two code points. */
-  isBoundary(offset: number): boolean {
-    if (offset === 0 || offset >= this.length) return true;
-    const [before = '', after = ''] = [this.read(offset - 1, 1), this.read(offset, 1)];
-    return !(isHighSurrogate(before.charCodeAt(0)) && isLowSurrogate(after.charCodeAt(0)));
+  /**
+   * Returns the next part, or at most `maxLength` units of a text, and moves the place behind it. Never divides a code point.
+   * Returns `undefined` at the end of what has arrived.
+   */
+  read(place: LogPlace, maxLength: number): CompletionPart | undefined {
+    for (;;) {
+      const part = this.parts[place.index];
+      if (part === undefined) return undefined;
+      if (part.type !== 'text') {
+        place.index += 1;
+        return part;
+      }
+      if (place.offset < part.text.length) {
+        const text = wholeCodePoints(part.text, place.offset, maxLength);
+        place.offset += text.length;
+        return text.length === part.text.length ? part : { type: 'text', text };
+      }
+      // More text may follow in the last part.
+      if (place.index + 1 >= this.parts.length) return undefined;
+      place.index += 1;
+      place.offset = 0;
+    }
+  }
+
+  /** Whether everything before the place is all that has arrived. */
+  isAtEnd({ index, offset }: LogPlace): boolean {
+    const part = this.parts[index];
+    if (part === undefined) return true;
+    return part.type === 'text' && offset >= part.text.length && index + 1 >= this.parts.length;
+  }
+
+  /** Returns everything between two places that {@link read} has reached. */
+  between(from: LogPlace, to: LogPlace): CompletionPart[] {
+    const found: CompletionPart[] = [];
+    for (let { index } = from; index <= to.index; index++) {
+      const part = this.parts[index];
+      if (part?.type === 'text') {
+        const end = index === to.index ? to.offset : part.text.length;
+        const text = part.text.slice(index === from.index ? from.offset : 0, end);
+        if (text !== '') found.push({ type: 'text', text });
+      } else if (part !== undefined && index < to.index) found.push(part);
+    }
+    return found;
   }
 
   /**
@@ -151,12 +193,10 @@ export class StreamLog implements Evictable {
     this.memory.close();
   }
 
-  /** Ends the stream if it runs, and ends its readers. */
+  /** Takes the parts from the readers that have not read them. */
   evict(): void {
     this.isEvicted = true;
-    const { code, message } = evictedStream();
-    if (this.ending === undefined) this.end({ kind: 'failed', code, message });
-    else this.notify();
+    this.notify();
     this.onEvicted();
   }
 
@@ -165,17 +205,24 @@ export class StreamLog implements Evictable {
     this.requestBytes = 0;
   }
 
-  private pieceAt(offset: number): Piece {
-    let [low, high] = [0, this.pieces.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.pieces[middle] as Piece).start <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return this.pieces[low] as Piece;
-  }
-
   private notify(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+function isShort(one: TextPart, other: TextPart): boolean {
+  return one.text.length + other.text.length <= PIECE_LENGTH;
+}
+
+function wholeCodePoints(text: string, offset: number, maxLength: number): string {
+  const piece = text.slice(offset, offset + maxLength);
+  const wasCut = offset + piece.length < text.length;
+  return wasCut && piece.length > 1 && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? piece.slice(0, -1) : piece;
+}
+
+function bytesOf(part: CompletionPart): number {
+  let bytes = PART_BYTES;
+  for (const value of Object.values(part) as unknown[])
+    if (typeof value === 'string') bytes += Buffer.byteLength(value);
+  return bytes;
 }

@@ -1,12 +1,96 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ServiceError } from '../../../common/service-error.js';
-import { ShedLoad } from '../../../common/shed-load.js';
-import { CONFIG, type Config } from '../../../config/config.js';
-import { MemoryHold, type AccountUse, type Evictable } from './memory-hold.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import { ShedLoad } from '../../../platform/common/shed-load.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 
 const RETRY_AFTER_SECONDS = 5;
 /** The running streams of one account may hold this share of the memory when a new stream begins. */
 const RUNNING_SHARE = 0.5;
+
+/** A stream as the memory sees it. */
+export interface Evictable {
+  /** Whether somebody reads the stream. Among the ended streams of an account, these are evicted last. */
+  readonly isRead: boolean;
+  /** Ends the stream and its readers, because its account uses the most memory. The memory is already released. */
+  evict(): void;
+}
+
+/** The use of one account. */
+interface AccountMemory {
+  bytes: number;
+  runningBytes: number;
+  readonly running: Set<MemoryReservation>;
+  /** The streams that have ended, the oldest first. */
+  readonly ended: Set<MemoryReservation>;
+}
+
+/** The memory of all streams. */
+interface AllMemory {
+  take(bytes: number): void;
+  release(bytes: number): void;
+  closed(): void;
+}
+
+/** The memory of one stream. It counts for the account of the stream. */
+export class MemoryReservation {
+  bytes = 0;
+  hasEnded = false;
+  private isClosed = false;
+
+  constructor(
+    readonly stream: Evictable,
+    private readonly account: AccountMemory,
+    private readonly all: AllMemory,
+  ) {
+    account.running.add(this);
+  }
+
+  /** @throws {ServiceError} `unavailable` when the memory is full. Nothing is taken then. */
+  take(bytes: number): void {
+    if (this.isClosed) return;
+    this.all.take(bytes);
+    this.count(bytes);
+  }
+
+  release(bytes: number): void {
+    if (this.isClosed) return;
+    this.all.release(bytes);
+    this.count(-bytes);
+  }
+
+  /** The stream has ended. From now on, it is evicted when an account needs the memory. */
+  end(): void {
+    if (this.isClosed || this.hasEnded) return;
+    const { account } = this;
+    this.hasEnded = true;
+    account.running.delete(this);
+    account.runningBytes -= this.bytes;
+    account.ended.add(this);
+  }
+
+  /** Releases everything. Further calls of any method have no effect. */
+  close(): void {
+    if (this.isClosed) return;
+    this.release(this.bytes);
+    this.isClosed = true;
+    const { account } = this;
+    account.running.delete(this);
+    account.ended.delete(this);
+    this.all.closed();
+  }
+
+  /** Releases the memory, and ends the stream and its readers. */
+  evict(): void {
+    this.close();
+    this.stream.evict();
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
+    this.account.bytes += bytes;
+    if (!this.hasEnded) this.account.runningBytes += bytes;
+  }
+}
 
 /**
  * The memory of this process for durable streams (STREAM_MEMORY_MB), with a share for each account.
@@ -18,7 +102,7 @@ const RUNNING_SHARE = 0.5;
 @Injectable()
 export class StreamMemory {
   private total = 0;
-  private readonly accounts = new Map<string, AccountUse>();
+  private readonly accounts = new Map<string, AccountMemory>();
   /** In bytes. */
   readonly limit: number;
 
@@ -39,7 +123,7 @@ export class StreamMemory {
    *
    * @throws {ServiceError} `unavailable` when the memory is full, or when the running streams of the account fill their share.
    */
-  open(accountId: string, bytes: number, stream: Evictable): MemoryHold {
+  open(accountId: string, bytes: number, stream: Evictable): MemoryReservation {
     const account = this.accounts.get(accountId) ?? {
       bytes: 0,
       runningBytes: 0,
@@ -49,7 +133,7 @@ export class StreamMemory {
     // One stream alone may always begin.
     if (account.running.size > 0 && account.runningBytes + bytes > this.limit * RUNNING_SHARE) throw this.full();
     this.accounts.set(accountId, account);
-    const hold = new MemoryHold(stream, account, {
+    const hold = new MemoryReservation(stream, account, {
       take: (more) => {
         this.makeRoom(account, more);
         this.total += more;
@@ -70,7 +154,7 @@ export class StreamMemory {
     return hold;
   }
 
-  private makeRoom(requester: AccountUse, bytes: number): void {
+  private makeRoom(requester: AccountMemory, bytes: number): void {
     while (this.total + bytes > this.limit) {
       const victim = this.victim(requester, bytes);
       if (victim === undefined) throw this.full();
@@ -80,11 +164,11 @@ export class StreamMemory {
   }
 
   /** Returns the stream to evict, or `undefined` when the requester must give way and has no ended stream. */
-  private victim(requester: AccountUse, bytes: number): MemoryHold | undefined {
+  private victim(requester: AccountMemory, bytes: number): MemoryReservation | undefined {
     const equalShare = this.limit / this.accounts.size;
-    const useOf = (account: AccountUse): number => account.bytes + (account === requester ? bytes : 0);
+    const useOf = (account: AccountMemory): number => account.bytes + (account === requester ? bytes : 0);
     let greediest = requester;
-    let evictable: AccountUse | undefined;
+    let evictable: AccountMemory | undefined;
     for (const account of this.accounts.values()) {
       const use = useOf(account);
       if (use > useOf(greediest)) greediest = account;
@@ -104,14 +188,14 @@ export class StreamMemory {
 }
 
 /** Returns the stream that ended first. Prefers the streams without a reader. */
-function oldestOf({ ended }: AccountUse): MemoryHold | undefined {
+function oldestOf({ ended }: AccountMemory): MemoryReservation | undefined {
   const [first] = ended;
   for (const hold of ended) if (!hold.stream.isRead) return hold;
   return first;
 }
 
-function largestOf({ running }: AccountUse): MemoryHold | undefined {
-  let largest: MemoryHold | undefined;
+function largestOf({ running }: AccountMemory): MemoryReservation | undefined {
+  let largest: MemoryReservation | undefined;
   for (const hold of running) if (largest === undefined || hold.bytes > largest.bytes) largest = hold;
   return largest;
 }

@@ -1,7 +1,8 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { ServiceError } from '../../../common/service-error.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
 import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../identity/stream-identity.js';
-import { evictedStream, StreamLog } from '../log/stream-log.js';
+import { LogSource } from '../log/log-reader.js';
+import { evictedStream, StreamLog, type Ending } from '../log/stream-log.js';
 import type { StreamMemory } from '../log/stream-memory.js';
 import {
   MAX_READERS,
@@ -12,6 +13,7 @@ import {
   type StoredStream,
   type OwnStream,
   type StoreCounts,
+  type StreamReading,
 } from './stream-store.js';
 
 /** Keeps streams in the memory of this process. {@link StreamMemory} decides which stream is dropped when the memory is full. */
@@ -69,7 +71,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
       },
     });
     this.streams.set(locator, claimed);
-    return { outcome: 'new', stream: claimed, leave: claimed.enterNow() };
+    return { outcome: 'new', stream: claimed, reading: claimed.enterNow() };
   }
 
   private retain(stream: MemoryStream): void {
@@ -115,6 +117,7 @@ class MemoryStream implements OwnStream {
   private readerCount = 0;
   private isDropped = false;
   private readonly over: Promise<void>;
+  private resolveOver!: () => void;
 
   constructor(
     readonly address: StreamAddress,
@@ -125,32 +128,50 @@ class MemoryStream implements OwnStream {
   ) {
     this.id = streamId(address);
     this.over = new Promise((resolve) => {
-      const unfollow = log.follow(() => {
-        if (log.ending === undefined) return;
-        unfollow();
-        if (!this.isDropped) fate.ended(this);
-        resolve();
-      });
+      this.resolveOver = resolve;
     });
     log.onEvicted = () => {
+      const { code, message } = evictedStream();
       this.onStop(evictedStream());
+      void this.end({ kind: 'failed', code, message });
       this.drop();
     };
   }
 
-  enter(): Promise<() => void> {
+  get readers(): number {
+    return this.readerCount;
+  }
+
+  enter(): Promise<StreamReading> {
     return new Promise((resolve) => {
       resolve(this.enterNow());
     });
   }
 
-  enterNow(): () => void {
+  enterNow(): StreamReading {
     if (this.readerCount >= MAX_READERS) throw tooManyReaders();
     this.readerCount += 1;
-    return once(() => {
+    const source = new LogSource(this.log);
+    const leave = once(() => {
+      source.close();
       this.readerCount -= 1;
       if (this.isDropped && this.readerCount === 0) this.log.release();
     });
+    return { source, leave };
+  }
+
+  begin(head: unknown): Promise<void> {
+    this.log.begin(head);
+    return Promise.resolve();
+  }
+
+  end(ending: Ending): Promise<Ending | undefined> {
+    if (this.log.ending === undefined) {
+      this.log.end(ending);
+      if (!this.isDropped) this.fate.ended(this);
+      this.resolveOver();
+    }
+    return Promise.resolve(this.log.ending);
   }
 
   async cancel(): Promise<void> {
@@ -159,13 +180,15 @@ class MemoryStream implements OwnStream {
     await this.over;
   }
 
-  readers(): number {
-    return this.readerCount;
+  forget(): Promise<void> {
+    if (this.log.ending !== undefined) this.drop();
+    return Promise.resolve();
   }
 
   abandon(reason: Error): void {
     this.drop();
     this.log.abandon(reason);
+    this.resolveOver();
   }
 
   drop(): void {

@@ -1,36 +1,54 @@
-import { ServiceError } from '../../../common/service-error.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
 import type { RequestKey, StreamAddress } from '../identity/stream-identity.js';
-import type { StreamLog } from '../log/stream-log.js';
+import type { LoggedParts } from '../log/log-reader.js';
+import type { Ending, StreamLog } from '../log/stream-log.js';
 
 /** The most readers that one stream has at the same time, on all replicas together. */
 export const MAX_READERS = 4;
 const READER_RETRY_SECONDS = 1;
 
+/** One reader of a stream. */
+export interface StreamReading {
+  readonly source: LoggedParts;
+  /** Ends the reading, and frees the slot of the reader. Further calls have no effect. */
+  readonly leave: () => void;
+}
+
 /** A durable stream, as its readers see it. */
 export interface StoredStream {
   /** The `X-Stream-Id`. */
   readonly id: string;
-  /** The text. When another replica generates the stream, the log follows that replica. */
-  readonly log: StreamLog;
   /**
-   * Counts a reader. Until the returned function is called, the log follows the stream.
+   * Adds a reader, until it leaves.
    *
    * @throws {ServiceError} `concurrency_limit_exceeded` when the stream has {@link MAX_READERS} readers.
    */
-  enter(): Promise<() => void>;
+  enter(): Promise<StreamReading>;
   /** Stops the generation, wherever it runs. Resolves when it has stopped. Has no effect on a stream that has ended. */
   cancel(): Promise<void>;
+  /** Deletes a stream that has ended, and frees its key. */
+  forget(): Promise<void>;
 }
 
-/**
- * A durable stream that this process generates. The generation appends to {@link StoredStream.log}, and the store keeps what
- * the log has. After the end of the log, the store keeps it for STREAM_RETENTION_SECONDS.
- */
+/** A durable stream that this process generates. The generation appends to {@link log}. After the end, the store keeps the stream. */
 export interface OwnStream extends StoredStream {
+  readonly log: StreamLog;
   /** Called when a reader of any replica cancels the stream, or with another reason to stop the generation. */
   onStop: (reason: ServiceError) => void;
-  /** The number of readers of all replicas. A store that does not know the number returns one. */
-  readers(): number | Promise<number>;
+  /** The number of readers of all replicas. One if the store does not know the number. */
+  readonly readers: number;
+  /**
+   * Begins the answer. After this, no other replica can answer the same request.
+   *
+   * @param head what a surface keeps with the beginning of the answer, as JSON.
+   * @throws {ServiceError} `unavailable` when the store does not confirm the claim, or when another replica has taken the key.
+   */
+  begin(head: unknown): Promise<void>;
+  /**
+   * Ends the answer. Resolves with the ending that all readers get: `interrupted` if the store does not take the given one.
+   * `undefined`: the store may have taken it, so the readers have to come again.
+   */
+  end(ending: Ending): Promise<Ending | undefined>;
   /**
    * Frees the key of a stream that has not begun.
    *
@@ -43,8 +61,8 @@ export interface OwnStream extends StoredStream {
 
 /** The outcome of {@link StreamStore.claim}. */
 export type Claim =
-  /** The caller must generate the stream, or abandon it. The caller counts as its first reader. */
-  | { readonly outcome: 'new'; readonly stream: OwnStream; readonly leave: () => void }
+  /** The caller must generate the stream, or abandon it. */
+  | { readonly outcome: 'new'; readonly stream: OwnStream; readonly reading: StreamReading }
   | { readonly outcome: 'found'; readonly stream: StoredStream }
   /** The key belongs to a request with another body. */
   | { readonly outcome: 'conflict' };
@@ -70,7 +88,7 @@ export abstract class StreamStore {
   /**
    * Takes the key of a request, unless a stream has it. Of simultaneous calls with one key, on all replicas, one gets `new`.
    *
-   * @param requestBytes the memory that the request holds until its stream ends.
+   * @param requestBytes the memory that the request holds until its stream begins.
    * @throws {ServiceError} `unavailable` when the stream could not be kept.
    */
   abstract claim(key: RequestKey, requestBytes: number): Promise<Claim>;
@@ -88,6 +106,11 @@ export function tooManyReaders(): ServiceError {
   return new ServiceError('concurrency_limit_exceeded', `A stream can have ${MAX_READERS} readers at the same time.`, {
     retryAfterSeconds: READER_RETRY_SECONDS,
   });
+}
+
+/** The error for a stream that a store does not have. */
+export function noSuchStream(): ServiceError {
+  return new ServiceError('not_found', 'There is no such stream, or it is not kept any longer.');
 }
 
 /** Returns a function that calls `leave` at its first call only. */

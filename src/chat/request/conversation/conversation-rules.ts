@@ -1,8 +1,8 @@
-import type { ErrorDetail } from '../../../common/service-error.js';
+import type { ErrorDetail } from '../../../platform/common/service-error.js';
 import { imagesOf } from '../../../upstreams/contract/message-texts.js';
 import type { ConversationMembers } from './conversation-schema.js';
 
-const MAX_IMAGES = 20;
+const MAX_IMAGES = 100;
 
 /** Yields what is wrong between the members of a conversation: names and ids that do not fit together, and too many images. */
 export function* conversationProblems(request: ConversationMembers): Generator<ErrorDetail, void> {
@@ -34,12 +34,15 @@ function* callProblems(messages: ConversationMembers['messages']): Generator<Err
     if (typeof message.content === 'string') continue;
     const ofMessage = new Set<string>();
     for (const [index, part] of message.content.entries()) {
-      const field = `messages.${at}.content.${index}`;
+      const problem = (member: string, text: string) => ({
+        field: `messages.${at}.content.${index}.${member}`,
+        message: text,
+      });
       if ('toolCallId' in part) {
         if (open.delete(part.toolCallId)) continue;
-        yield { field: `${field}.toolCallId`, message: 'must be the id of an earlier tool call without a result' };
+        yield problem('toolCallId', 'must be the id of an earlier tool call without a result');
       } else if (part.type === 'tool_call') {
-        if (ofMessage.has(part.id)) yield { field: `${field}.id`, message: 'must not be the id of another tool call' };
+        if (ofMessage.has(part.id)) yield problem('id', 'must not be the id of another tool call');
         ofMessage.add(part.id);
         open.add(part.id);
       }

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { Cache, MessageSchema, TOOL_NAME } from './message-schema.js';
 import { schemaProblem } from './json-text.js';
 
-const MAX_MESSAGES = 1_000;
-const MAX_TOOLS = 128;
-const MAX_DESCRIPTION_LENGTH = 16 * 1024;
+export const MAX_MESSAGES = 10_000;
+const MAX_DESCRIPTION_LENGTH = 64 * 1024;
+/** Anthropic takes this number. Others take fewer, and say so. */
+const MAX_STOPS = 8_191;
+const MAX_STOP_LENGTH = 256;
 const MAX_USER_LENGTH = 512;
 
-const Name = z.string().regex(TOOL_NAME, { error: 'must have 1 to 64 letters, digits, _ and -' });
+const Name = z.string().regex(TOOL_NAME, { error: 'must have 1 to 128 letters, digits, _ and -' });
 const Description = z.string().max(MAX_DESCRIPTION_LENGTH).optional();
 
 const Schema = z.custom<Readonly<Record<string, unknown>>>().superRefine((schema, context) => {
@@ -48,7 +50,8 @@ const ReasoningSchema = z.strictObject({
 /** The members of a conversation that `POST /chat/stream` does not have, and the messages. */
 export const ConversationMembers = z.object({
   messages: z.array(MessageSchema).min(1).max(MAX_MESSAGES),
-  tools: z.array(ToolSchema).max(MAX_TOOLS).optional(),
+  stop: z.array(z.string().min(1).max(MAX_STOP_LENGTH)).min(1).max(MAX_STOPS).optional(),
+  tools: z.array(ToolSchema).optional(),
   tool_choice: z
     .union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: Name })], {
       error: 'must be auto, none, required or an object with the name of a tool',

@@ -1,9 +1,4 @@
-import { parseJsonObject } from '../../../upstreams/protocols/shared/json-object.js';
-
-/** Whether a text is JSON, and an object. */
-export function isJsonText(text: string): boolean {
-  return parseJsonObject(text) !== undefined;
-}
+import { jsonSource } from '../../../platform/common/json/json-source.js';
 
 /** Bounds of a JSON Schema. */
 const MAX_DEPTH = 64;
@@ -16,7 +11,7 @@ const MAX_SCHEMA_LENGTH = 128 * 1024;
 export function schemaProblem(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'must be an object';
   if (isDeeper(schema, MAX_DEPTH)) return `must have at most ${MAX_DEPTH} levels`;
-  if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) return `must have at most ${MAX_SCHEMA_LENGTH} characters`;
+  if (jsonSource(schema).length > MAX_SCHEMA_LENGTH) return `must have at most ${MAX_SCHEMA_LENGTH} characters`;
   return undefined;
 }
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { isJsonText } from './json-text.js';
 import { imageProblem } from './image-url.js';
 
 /** The maximum length of an id of a tool call, in UTF-16 units. Some providers put a name into the id. */
 const MAX_CALL_ID_LENGTH = 256;
-export const TOOL_NAME = /^[\w-]{1,64}$/;
+export const TOOL_NAME = /^[\w-]{1,128}$/;
 
 export const Cache = z.strictObject({ ttl: z.enum(['5m', '1h']).optional() });
 /** Opaque state of a provider, such as a signature. */
@@ -36,8 +35,9 @@ const Reasoning = z
 const ToolCall = z.strictObject({
   type: z.literal('tool_call'),
   id: CallId,
-  name: z.string().regex(TOOL_NAME, { error: 'must have 1 to 64 letters, digits, _ and -' }),
-  json: z.string().refine(isJsonText, { error: 'must be the JSON text of an object' }),
+  name: z.string().regex(TOOL_NAME, { error: 'must have 1 to 128 letters, digits, _ and -' }),
+  /** The model may have written arguments that are no JSON. */
+  json: z.string(),
   signature: Opaque,
 });
 

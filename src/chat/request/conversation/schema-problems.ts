@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ErrorDetail } from '../../../common/service-error.js';
-import { UNKNOWN_MEMBER } from '../../../http/request/invalid-request.js';
+import type { ErrorDetail } from '../../../platform/common/service-error.js';
+import { UNKNOWN_MEMBER } from '../../../platform/http/request/invalid-request.js';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -7,7 +7,7 @@ import type {
   ToolResult,
 } from '../../contract/conversation.js';
 import { inlineImage } from '../shared/data-url.js';
-import { parseJsonObject } from '../shared/json-object.js';
+import { argumentsObject } from '../shared/tool-calls.js';
 
 /** One block of a message, as Anthropic reads it. */
 export type Block = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -35,7 +35,7 @@ export function turnsOf(messages: readonly Message[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
     if (message.role === 'system') continue;
-    const turn = turnOf(message);
+    const turn = withoutBlank(turnOf(message));
     if (turn.content.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === 'user' && turn.role === 'user' && hasResult(last)) {
@@ -47,10 +47,21 @@ export function turnsOf(messages: readonly Message[]): readonly Turn[] {
 
 /** Returns the blocks of system messages. */
 export function systemBlocks(messages: readonly Message[]): readonly Block[] {
-  return messages.flatMap(({ role, content }) => {
+  const blocks = messages.flatMap(({ role, content }): readonly Block[] => {
     if (role !== 'system') return [];
     return typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(contentBlock);
   });
+  return blocks.filter(isNotBlank);
+}
+
+/** Anthropic refuses a text of white space only. */
+function withoutBlank({ role, content }: Turn): Turn {
+  if (typeof content === 'string') return { role, content: content.trim() === '' ? '' : content };
+  return content.every(isNotBlank) ? { role, content } : { role, content: content.filter(isNotBlank) };
+}
+
+function isNotBlank({ type, text }: Block): boolean {
+  return type !== 'text' || typeof text !== 'string' || text.trim() !== '';
 }
 
 /** Whether a message begins with reasoning that Anthropic has signed. */
@@ -101,7 +112,7 @@ function answerBlocks({ content }: AssistantMessage): Turn['content'] {
         return signature === undefined ? [] : [{ type: 'thinking', thinking: text, signature }];
       }
       case 'tool_call':
-        return [{ type: 'tool_use', id: idOf(part.id), name: part.name, input: parseJsonObject(part.json) ?? {} }];
+        return [{ type: 'tool_use', id: idOf(part.id), name: part.name, input: argumentsObject(part.json) }];
     }
   });
 }
@@ -110,7 +121,7 @@ function resultBlock({ toolCallId, content, isError, cache }: ToolResult): Block
   return {
     type: 'tool_result',
     tool_use_id: idOf(toolCallId),
-    content: typeof content === 'string' ? content : content.map(contentBlock),
+    content: typeof content === 'string' ? content : content.map(contentBlock).filter(isNotBlank),
     ...(isError === true && { is_error: true }),
     ...cacheMember(cache),
   };

@@ -1,23 +1,16 @@
-import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
-import { END, NOTHING } from '../shared/event-parts.js';
-import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { tokenUsage, tokenCount } from '../shared/token-count.js';
+import { finishParts } from '../../contract/finish-reason.js';
+import type { StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { END, endMarkerParts, NOTHING } from '../shared/event-parts.js';
+import { isJsonObject, type JsonObject } from '../shared/json-object.js';
+import { laterCount, tokenUsage, tokenCount } from '../shared/token-count.js';
 import { OpenBlocks } from './open-blocks.js';
 import { reportedFailure } from '../shared/reported-failure.js';
-
-const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['refusal', 'content_filter'],
-  ['tool_use', 'tool_calls'],
-]);
 
 /** Reads the events of one message. */
 export class AnthropicEvents {
   private readonly usage = new AnthropicUsage();
   private readonly blocks = new OpenBlocks();
+  private hasFinishReason = false;
 
   /** Uses the `type` of the body, because the `event:` line only repeats it, and can be missing. */
   parts(body: JsonObject): readonly StreamPart[] {
@@ -31,14 +24,38 @@ export class AnthropicEvents {
       case 'message_start':
         return startParts(body.message, this.usage);
       case 'message_delta':
-        return endParts(body, this.usage);
+        return this.endParts(body);
       case 'message_stop':
-        return END;
+        return endMarkerParts(this.hasFinishReason);
+      case 'message':
+        return this.wholeParts(body);
       case 'error':
         return [{ type: 'error', error: reportedFailure(body.error ?? body, body) }];
       default:
-        return NOTHING;
+        // Google reports a failure of Claude at Vertex AI in an event without a type.
+        return isJsonObject(body.error) ? [{ type: 'error', error: reportedFailure(body.error, body) }] : NOTHING;
     }
+  }
+
+  /** Returns the parts of a message that a server sends whole, although the request asks for a stream. */
+  private wholeParts(message: JsonObject): readonly StreamPart[] {
+    const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const contents = blocks.flatMap((block, index) => [
+      ...this.blocks.start({ index, content_block: block }),
+      ...this.blocks.stop({ index }),
+    ]);
+    const ending = this.endParts({ delta: message, usage: message.usage });
+    return [...contents, ...ending, ...(ending.some(({ type }) => type === 'finish') ? END : NOTHING)];
+  }
+
+  private endParts(body: JsonObject): readonly StreamPart[] {
+    const parts: StreamPart[] = [];
+    const finish = isJsonObject(body.delta) ? finishParts(body.delta.stop_reason) : NOTHING;
+    if (finish[0]?.type === 'finish') this.hasFinishReason = true;
+    if (finish[0]?.type === 'finish' && finish[0].reason !== 'other') parts.push(...this.blocks.finish());
+    const usage = this.usage.add(body.usage);
+    if (usage !== undefined) parts.push({ type: 'usage', usage });
+    return [...parts, ...finish];
   }
 }
 
@@ -47,15 +64,6 @@ function startParts(message: unknown, counts: AnthropicUsage): readonly StreamPa
   const usage = isJsonObject(message) ? counts.add(message.usage) : undefined;
   const input = tokenUsage({ ...usage, outputTokens: undefined });
   return input === undefined ? NOTHING : [{ type: 'usage', usage: input }];
-}
-
-function endParts(body: JsonObject, counts: AnthropicUsage): readonly StreamPart[] {
-  const parts: StreamPart[] = [];
-  const usage = counts.add(body.usage);
-  if (usage !== undefined) parts.push({ type: 'usage', usage });
-  const raw = isJsonObject(body.delta) ? body.delta.stop_reason : undefined;
-  if (isText(raw)) parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
-  return parts;
 }
 
 /**
@@ -70,9 +78,9 @@ class AnthropicUsage {
   /** Returns the counts so far, with the counts of this `usage` object. */
   add(usage: unknown): TokenUsage | undefined {
     if (!isJsonObject(usage)) return undefined;
-    this.fresh = tokenCount(usage.input_tokens) ?? this.fresh;
-    this.read = tokenCount(usage.cache_read_input_tokens) ?? this.read;
-    this.written = tokenCount(usage.cache_creation_input_tokens) ?? this.written;
+    this.fresh = laterCount(this.fresh, tokenCount(usage.input_tokens));
+    this.read = laterCount(this.read, tokenCount(usage.cache_read_input_tokens));
+    this.written = laterCount(this.written, tokenCount(usage.cache_creation_input_tokens));
     return tokenUsage({
       inputTokens: this.fresh === undefined ? undefined : this.fresh + (this.read ?? 0) + (this.written ?? 0),
       cachedInputTokens: this.read,

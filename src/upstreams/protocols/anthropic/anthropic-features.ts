@@ -1,5 +1,7 @@
+import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions, Tool } from '../../contract/conversation.js';
+import { effortOf } from '../openai/openai-tools.js';
 import { InvalidMember } from '../shared/invalid-member.js';
 import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-blocks.js';
 
@@ -34,10 +36,12 @@ export function toolMembers({ tools, toolChoice, parallelToolCalls }: ChatCall):
  */
 export function reasoningMembers(call: ChatCall, maxTokens: number, turns: readonly Turn[]): Members {
   const { reasoning, toolChoice } = call;
+  if (call.modelThinking === 'adaptive')
+    return { thinking: adaptiveThinking(call), temperature: undefined, top_p: undefined };
   const share = reasoning?.effort === undefined ? 0 : SHARE_OF_EFFORT[reasoning.effort];
   const wanted = reasoning?.budget_tokens ?? (share === 0 ? 0 : Math.max(MIN_BUDGET, Math.floor(share * maxTokens)));
   if (wanted === 0 || maxTokens <= MIN_BUDGET) return {};
-  if (toolChoice === 'required' || typeof toolChoice === 'object' || isInForeignToolUse(turns)) return {};
+  if (isCallDemanded(toolChoice) || isInForeignToolUse(turns)) return {};
   const budget = Math.min(Math.max(wanted, MIN_BUDGET), maxTokens - 1);
   return {
     thinking: { type: 'enabled', budget_tokens: budget },
@@ -48,17 +52,52 @@ export function reasoningMembers(call: ChatCall, maxTokens: number, turns: reado
   };
 }
 
-/** Returns the member for the format of the answer. @throws {ServiceError} `invalid_request` for JSON without a schema. */
-export function formatMembers({ responseFormat }: ChatCall): Members {
-  if (responseFormat === undefined || responseFormat.type === 'text') return {};
-  if (responseFormat.type === 'json_schema') {
-    return { output_config: { format: { type: 'json_schema', schema: responseFormat.schema } } };
-  }
-  throw new InvalidMember('response_format', 'must have a JSON schema for this model');
+/**
+ * Returns the member for the format of the answer, and for the effort of a model that decides itself how much it reasons.
+ *
+ * @throws {ServiceError} `invalid_request` for JSON without a schema.
+ */
+export function outputConfig({ responseFormat, reasoning, modelThinking }: ChatCall): Members | undefined {
+  if (responseFormat?.type === 'json')
+    throw new InvalidMember('response_format', 'must have a JSON schema for this model');
+  const format = responseFormat?.type === 'json_schema' && {
+    type: 'json_schema',
+    schema: asArrived(responseFormat.schema),
+  };
+  const effort = modelThinking === 'adaptive' && reasoning ? adaptiveEffort(reasoning) : undefined;
+  if (!format && effort === undefined) return undefined;
+  return { ...(format && { format }), effort };
+}
+
+/** A model that decides itself takes no budget. Without any wish of the request, the model's own default applies. */
+function adaptiveThinking({ reasoning, toolChoice }: ChatCall): Members | undefined {
+  if (reasoning === undefined) return undefined;
+  if (reasoning.effort === 'none') return { type: 'disabled' };
+  if (isCallDemanded(toolChoice)) return undefined;
+  const { include_text: includesText } = reasoning;
+  const display = includesText === undefined ? undefined : includesText ? 'summarized' : 'omitted';
+  return { type: 'adaptive', display };
+}
+
+/** The smallest effort of these models is `low`. */
+function adaptiveEffort(reasoning: ReasoningOptions): string | undefined {
+  const effort = effortOf(reasoning);
+  if (effort === 'none') return undefined;
+  return effort === 'minimal' ? 'low' : effort;
+}
+
+function isCallDemanded(choice: ChatCall['toolChoice']): boolean {
+  return choice === 'required' || typeof choice === 'object';
 }
 
 function toolMember({ name, description, parameters, strict, cache }: Tool): Members {
-  return { name, description, input_schema: parameters, ...(strict === true && { strict }), ...cacheMember(cache) };
+  return {
+    name,
+    description,
+    input_schema: asArrived(parameters),
+    ...(strict === true && { strict }),
+    ...cacheMember(cache),
+  };
 }
 
 function choiceMember(choice: ChatCall['toolChoice'], isParallel: boolean | undefined): Members | undefined {

@@ -11,7 +11,7 @@ import { systemBlocks, turnsOf, type AnthropicPrompt, type Block, type Turn } fr
  * @throws {ServiceError} `invalid_request` when the first message after the system messages is not one of the user.
  */
 export function anthropicPrompt({ messages, tools }: ChatCall, marksCache: boolean): AnthropicPrompt {
-  const turns = turnsOf(messages);
+  const turns = withoutTrailingSpace(turnsOf(messages));
   if (turns.length === 0)
     throw new InvalidMember('messages', 'must hold at least one message of role "user" for this model');
   if (turns[0]?.role !== 'user') {
@@ -25,11 +25,23 @@ export function anthropicPrompt({ messages, tools }: ChatCall, marksCache: boole
   return marksCache && !hasMarks ? markedForCache(system, turns) : { system, messages: turns };
 }
 
+/** Anthropic refuses white space at the end of an answer that the model continues. */
+function withoutTrailingSpace(turns: readonly Turn[]): readonly Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== 'assistant' || typeof last.content !== 'string') return turns;
+  return [...turns.slice(0, -1), { role: 'assistant', content: last.content.trimEnd() }];
+}
+
 /** Returns plain texts as one text, and other contents as blocks. */
 function systemOf(messages: readonly Message[]): string | readonly Block[] | undefined {
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
   if (system.length === 0) return undefined;
-  return system.every((content) => typeof content === 'string') ? system.join('\n\n') : systemBlocks(messages);
+  if (!system.every((content) => typeof content === 'string')) return filled(systemBlocks(messages));
+  return filled(system.filter((content) => content.trim() !== '').join('\n\n'));
+}
+
+function filled<Content extends string | readonly Block[]>(content: Content): Content | undefined {
+  return content.length === 0 ? undefined : content;
 }
 
 function isMarked({ content }: Message): boolean {

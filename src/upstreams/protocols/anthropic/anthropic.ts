@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UpstreamConfig } from '../../../config/config.js';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
@@ -8,9 +8,11 @@ import { AnthropicEvents } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts, NOTHING } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
-import { formatMembers, reasoningMembers, toolMembers } from './anthropic-features.js';
+import { VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/vertex.js';
+import { outputConfig, reasoningMembers, toolMembers } from './anthropic-features.js';
 import { anthropicPrompt } from './anthropic-prompt.js';
 
 /** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
@@ -21,11 +23,12 @@ const HIGHEST_TEMPERATURE = 1;
 const Options = z.strictObject({
   /** Whether long prompts are marked for the prompt cache. A written token costs a quarter more, a read token a tenth. */
   prompt_caching: z.boolean().default(true),
+  ...VERTEX_OPTIONS,
 });
 export type AnthropicOptions = z.infer<typeof Options>;
 
 /** Implements the messages interface of Anthropic, for Anthropic and for providers with the same interface. */
-export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
+export class AnthropicProtocol extends JsonRequestProtocol<AnthropicOptions> implements HttpProtocol<AnthropicOptions> {
   readonly transport = 'http';
   readonly name = 'anthropic';
   readonly options = Options;
@@ -36,32 +39,42 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
   } as const;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
-  request(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): UpstreamRequest {
-    const { system, messages } = anthropicPrompt(call, upstream.options.prompt_caching);
-    const maxTokens = call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS;
+  baseUrl({ options }: UpstreamConfig<AnthropicOptions>): URL | undefined {
+    return vertexBaseUrl(options);
+  }
+
+  protected override target(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): Omit<UpstreamRequest, 'body'> {
     const path = upstream.baseUrl !== undefined && trimmedPath(upstream.baseUrl).endsWith('/v1') ? '' : '/v1';
+    const atVertex = vertexPath(upstream.options, 'anthropic', call.model);
     return {
-      url: endpoint(upstream, `${path}/messages`),
+      url: endpoint(upstream, atVertex === undefined ? `${path}/messages` : `${atVertex}:streamRawPredict`),
       headers: streamHeaders(
         {
-          'anthropic-version': '2023-06-01',
+          ...(atVertex === undefined && { 'anthropic-version': '2023-06-01' }),
           ...(upstream.apiKey !== undefined && { 'x-api-key': upstream.apiKey }),
         },
         upstream,
       ),
-      body: JSON.stringify({
-        model: call.model,
-        max_tokens: maxTokens,
-        system,
-        messages,
-        stream: true,
-        ...optionMembers(call.options, this.generationOptions),
-        temperature: anthropicTemperature(call.options.temperature),
-        ...toolMembers(call),
-        ...formatMembers(call),
-        ...reasoningMembers(call, maxTokens, messages),
-        metadata: call.user === undefined ? undefined : { user_id: call.user },
-      }),
+    };
+  }
+
+  protected override json(call: ChatCall, { options }: UpstreamConfig<AnthropicOptions>): object {
+    const { system, messages } = anthropicPrompt(call, options.prompt_caching);
+    const maxTokens = call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS;
+    const isAtVertex = vertexPath(options, 'anthropic', call.model) !== undefined;
+    return {
+      // Vertex AI has the model in the path, and the version in the body.
+      ...(isAtVertex ? { anthropic_version: 'vertex-2023-10-16' } : { model: call.model }),
+      max_tokens: maxTokens,
+      system,
+      messages,
+      stream: true,
+      ...optionMembers(call.options, this.generationOptions),
+      temperature: anthropicTemperature(call.options.temperature),
+      ...toolMembers(call),
+      output_config: outputConfig(call),
+      ...reasoningMembers(call, maxTokens, messages),
+      metadata: call.user === undefined ? undefined : { user_id: call.user },
     };
   }
 
@@ -69,6 +82,9 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
     return new AnthropicReader();
   }
 }
+
+/** The names of events that can have a piece of the answer. Anthropic demands that clients ignore events with other names. */
+const KNOWN = /^(?:message$|message_|content_block_)/;
 
 class AnthropicReader implements AnswerReader {
   private readonly repeated = new RepeatedEvent();
@@ -84,8 +100,7 @@ class AnthropicReader implements AnswerReader {
       this.repeated.record(data, parts);
       return parts;
     }
-    // An event without data keeps the connection alive.
-    return data.trim() === '' ? NOTHING : unreadableEventParts(data);
+    return KNOWN.test(event) ? unreadableEventParts(data) : NOTHING;
   }
 }
 

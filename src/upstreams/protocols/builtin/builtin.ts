@@ -1,24 +1,23 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { UpstreamConfig } from '../../../config/config.js';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { Tool } from '../../contract/conversation.js';
 import { textsOf } from '../../contract/message-texts.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
-import { isJsonObject } from '../shared/json-object.js';
 import { SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { newToolCallId } from '../shared/tool-calls.js';
 import { calledTools } from './called-tools.js';
-import { schemaValue } from './schema-value.js';
+import { schemaJson } from './schema-value.js';
 import { untilStop } from './stop-texts.js';
 import { countWords, wordsOf } from './words.js';
 import { plainMessages } from '../shared/plain-messages.js';
 import { describedContents } from './described-contents.js';
 import { replyTo } from './small-talk.js';
 
-export interface BuiltinProtocolOptions {
+interface BuiltinProtocolOptions {
   /** The delay between two words, in milliseconds. 0: no delay. */
   readonly wordDelayMs?: number;
 }
@@ -107,8 +106,8 @@ function* reasoningSteps(): Generator<Step, undefined> {
 function* callSteps({ name, parameters }: Tool, index: number): Generator<Step, undefined> {
   const id = newToolCallId();
   yield { part: { type: 'tool_call_start', id, name, index }, tokens: 1 };
-  const given = schemaValue({ type: 'object', ...parameters });
-  const json = JSON.stringify(isJsonObject(given) ? given : {});
+  const given = schemaJson(parameters);
+  const json = given.startsWith('{') ? given : '{}';
   for (let start = 0; start < json.length; start += PIECE_LENGTH) {
     yield { part: { type: 'tool_call_delta', id, json: json.slice(start, start + PIECE_LENGTH) }, tokens: 1 };
   }
@@ -124,7 +123,7 @@ function promptTexts({ messages, tools = [] }: ChatCall): readonly string[] {
 
 /** Returns the words of the answer's text, in the requested format. Each word is created when the caller reads it. */
 function replyWords({ messages, options, responseFormat }: ChatCall): Iterable<string> {
-  if (responseFormat?.type === 'json_schema') return wordsOf(JSON.stringify(schemaValue(responseFormat.schema)));
+  if (responseFormat?.type === 'json_schema') return wordsOf(schemaJson(responseFormat.schema));
   const described = describedContents(messages);
   const words = described === undefined ? replyTo(plainMessages(messages), options.temperature) : wordsOf(described);
   return responseFormat?.type === 'json' ? wordsOf(JSON.stringify({ answer: [...words].join('') })) : words;

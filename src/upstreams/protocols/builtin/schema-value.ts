@@ -1,3 +1,11 @@
+import {
+  exactNumberText,
+  isExactNumber,
+  jsonSource,
+  parseExactNumbers,
+  rawJson,
+  stringifyExactNumbers,
+} from '../../../platform/common/json/json-source.js';
 import { isJsonObject, type JsonObject } from '../shared/json-object.js';
 
 /** Bounds of a value, because a schema can refer to itself. */
@@ -21,11 +29,12 @@ const TEXTS: Readonly<Partial<Record<string, string>>> = {
 };
 
 /**
- * Returns a value that fits a JSON Schema: for an object each required property; otherwise the constant, the first value of the
+ * Returns the JSON text of a value that fits a JSON Schema, with the numbers of the schema as they were sent: for an object each required property; otherwise the constant, the first value of the
  * enum, the default, or a value of the type.
  */
-export function schemaValue(schema: JsonObject): unknown {
-  return new SchemaValue(schema).of(schema, 0);
+export function schemaJson(schema: JsonObject): string {
+  const exact = parseExactNumbers(jsonSource(schema)) as JsonObject;
+  return stringifyExactNumbers(new SchemaValue(exact).of(exact, 0));
 }
 
 class SchemaValue {
@@ -120,7 +129,14 @@ function textOf({ format, minLength, maxLength }: JsonObject): string {
   return text.padEnd(least, 'x').slice(0, numberFrom(maxLength) ?? Infinity);
 }
 
-function numberOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject): number {
+function numberOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject): unknown {
+  if (isExactNumber(minimum)) return minimum;
+  const exact =
+    beyondInteger(exclusiveMinimum, 1n) ??
+    integerFrom(multipleOf) ??
+    negative(integerFrom(maximum)) ??
+    negative(beyondInteger(exclusiveMaximum, -1n));
+  if (exact !== undefined) return rawJson(String(exact));
   const step = numberFrom(multipleOf) ?? 1;
   const above = numberFrom(exclusiveMinimum);
   const below = numberFrom(exclusiveMaximum);
@@ -131,5 +147,22 @@ function numberOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multip
 }
 
 function numberFrom(value: unknown): number | undefined {
+  if (isExactNumber(value)) return Number(exactNumberText(value));
   return typeof value === 'number' ? value : undefined;
+}
+
+/** Returns an integer that a number of JavaScript cannot hold. */
+function integerFrom(value: unknown): bigint | undefined {
+  const text = isExactNumber(value) ? exactNumberText(value) : '';
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text)) ? BigInt(text) : undefined;
+}
+
+function beyondInteger(value: unknown, step: bigint): bigint | undefined {
+  const integer = integerFrom(value);
+  return integer === undefined ? undefined : integer + step;
+}
+
+/** Large numbers below a bound are not needed. */
+function negative(integer: bigint | undefined): bigint | undefined {
+  return integer !== undefined && integer < 0n ? integer : undefined;
 }

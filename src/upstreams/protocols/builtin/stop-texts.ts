@@ -1,5 +1,5 @@
 /**
- * Yields a text up to the first of the stop texts. Holds back the end of the text as long as it can be the beginning of a stop
+ * Yields a text up to the stop text that is the first to be whole, wherever the text is divided. Holds back the end of the text as long as it can be the beginning of a stop
  * text.
  *
  * @param pieces the text, in pieces.
@@ -9,13 +9,19 @@ export function* untilStop(pieces: Iterable<string>, stops: readonly string[]): 
   let buffer = '';
   for (const piece of pieces) {
     buffer += piece;
-    const end = Math.min(
-      ...stops.map((stop) => buffer.indexOf(stop)).map((index) => (index === -1 ? Infinity : index)),
-    );
+    const end = firstStop(buffer, stops);
     const sure = end === Infinity ? buffer.length - bufferLength : end;
     if (sure > 0) yield buffer.slice(0, sure);
     if (end !== Infinity) return;
     buffer = buffer.slice(Math.max(sure, 0));
   }
   if (buffer !== '') yield buffer;
+}
+
+/** Returns where the stop text begins that ends first, or `Infinity`. */
+function firstStop(text: string, stops: readonly string[]): number {
+  const found = stops.map((stop) => ({ start: text.indexOf(stop), length: stop.length }));
+  const ends = found.filter(({ start }) => start !== -1).map(({ start, length }) => ({ start, end: start + length }));
+  const [first] = ends.sort((one, other) => one.end - other.end || one.start - other.start);
+  return first?.start ?? Infinity;
 }

@@ -1,3 +1,4 @@
+import type { ChatCall } from '../../contract/chat-call.js';
 import type {
   AssistantMessage,
   ImageContent,
@@ -9,9 +10,10 @@ import type {
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
 import { InvalidMember } from '../shared/invalid-member.js';
-import { parseJsonObject } from '../shared/json-object.js';
-import { joinedTexts } from '../shared/plain-messages.js';
+import { textsForJson } from '../shared/plain-messages.js';
+import { argumentsObject } from '../shared/tool-calls.js';
 
+type ContentsCall = Pick<ChatCall, 'messages' | 'modelThinking'>;
 type Part = Readonly<Record<string, unknown>>;
 
 interface Content {
@@ -33,14 +35,15 @@ export function systemInstruction(messages: readonly Message[]): object | undefi
  *
  * @throws {ServiceError} `invalid_request` when all messages are system messages, and for an image that is not a data URL.
  */
-export function geminiContents(messages: readonly Message[]): readonly Content[] {
+export function geminiContents({ messages, modelThinking }: ContentsCall): readonly Content[] {
   const contents: Content[] = [];
   const names = new CalledNames();
   for (const message of messages) {
     if (message.role === 'system') continue;
     names.add(message);
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const parts = partsOf(message, names);
+    const own = partsOf(message, names);
+    const parts = modelThinking === 'budget' ? own : withSignature(own);
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -62,6 +65,16 @@ function partsOf(message: Exclude<Message, { role: 'system' }>, names: CalledNam
   }
 }
 
+/**
+ * Gemini refuses an answer whose first function call has no signature, for example of another provider. Google names this value for such a
+ * history. Models with a budget need no signatures.
+ */
+function withSignature(parts: Part[]): Part[] {
+  const first = parts.findIndex((part) => 'functionCall' in part);
+  if (first === -1 || parts[first]?.thoughtSignature !== undefined) return parts;
+  return parts.with(first, { ...parts[first], thoughtSignature: 'skip_thought_signature_validator' });
+}
+
 function userParts(content: UserMessage['content']): Part[] {
   return typeof content === 'string' ? [{ text: content }] : content.map(contentPart);
 }
@@ -79,7 +92,7 @@ function answerParts(content: AssistantMessage['content']): Part[] {
     if (part.type === 'text') return [{ text: part.text }];
     const signed = part.signature === undefined ? undefined : { thoughtSignature: part.signature };
     if (part.type === 'tool_call') {
-      return [{ functionCall: { name: part.name, args: parseJsonObject(part.json) ?? {} }, ...signed }];
+      return [{ functionCall: { name: part.name, args: argumentsObject(part.json) }, ...signed }];
     }
     return signed === undefined ? [] : [{ text: part.text, ...(part.text !== '' && { thought: true }), ...signed }];
   });
@@ -87,7 +100,7 @@ function answerParts(content: AssistantMessage['content']): Part[] {
 
 /** Returns the result of a function, and its images after it. */
 function resultParts({ content, isError }: ToolResult, name: string): Part[] {
-  const text = joinedTexts(content);
+  const text = textsForJson(content);
   const images = typeof content === 'string' ? [] : content.filter(({ type }) => type === 'image').map(contentPart);
   return [{ functionResponse: { name, response: isError === true ? { error: text } : { result: text } } }, ...images];
 }

@@ -1,34 +1,17 @@
 import type { ProviderEvent } from '../../contract/framing.js';
-import { providerFailure } from '../../contract/provider-failure.js';
-import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
-import { errorEventParts, unreadableEventParts, NOTHING } from '../shared/event-parts.js';
+import { ProviderFailure, providerFailure } from '../../contract/provider-failure.js';
+import { finishParts } from '../../contract/finish-reason.js';
+import type { StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { errorEventParts, unreadableEventParts } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
 import { tokenCount, tokenUsage, agreedCounts } from '../shared/token-count.js';
 import { wholeCallParts } from '../shared/tool-calls.js';
 import { geminiFailure } from './gemini-failure.js';
 
-const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['STOP', 'stop'],
-  ['MAX_TOKENS', 'length'],
-  ['SAFETY', 'content_filter'],
-  ['RECITATION', 'content_filter'],
-  ['BLOCKLIST', 'content_filter'],
-  ['PROHIBITED_CONTENT', 'content_filter'],
-  ['SPII', 'content_filter'],
-  ['LANGUAGE', 'content_filter'],
-]);
-
-/** The model has failed. The answer is not complete. */
-const FAILED_FINISHES: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'MALFORMED_RESPONSE',
-  'UNEXPECTED_TOOL_CALL',
-]);
-
 /** Returns the parts of one event. */
 export function geminiEventParts({ event, data }: ProviderEvent): readonly StreamPart[] {
   const body = parseJsonObject(data);
-  if (body === undefined) return data.trim() === '' ? NOTHING : unreadableEventParts(data);
+  if (body === undefined) return unreadableEventParts(data);
   if (event === 'error' || body.error) return failureParts(data, body);
   const candidate = firstCandidate(body.candidates);
   const parts = contentParts(candidate?.content);
@@ -69,7 +52,10 @@ function contentParts(content: unknown): StreamPart[] {
 function partsOf({ text, thought, functionCall, thoughtSignature }: JsonObject): readonly StreamPart[] | undefined {
   const signature = isText(thoughtSignature) ? thoughtSignature : undefined;
   if (isJsonObject(functionCall)) {
-    const { id, name, args } = functionCall;
+    const { id, name, args, partialArgs, willContinue } = functionCall;
+    // Gemini sends the arguments in pieces only to those who ask for it.
+    if (partialArgs !== undefined || willContinue === true)
+      return [{ type: 'error', error: providerFailure('upstream_error', 'The arguments of a call are in pieces.') }];
     return wholeCallParts({ id, name, args, signature });
   }
   if (typeof text !== 'string') return undefined;
@@ -101,14 +87,11 @@ function sumOf(count: number | undefined, extra: number | undefined): number | u
 
 /** Adds the finish. Gemini has no end marker: token counts can follow the finish, and some gateways send text after it. */
 function addEnding(parts: StreamPart[], raw: unknown, feedback: unknown): void {
-  if (isText(raw)) {
-    if (FAILED_FINISHES.has(raw)) {
-      parts.push({ type: 'error', error: providerFailure('upstream_error', `finishReason: ${raw}`) });
-    } else {
-      parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
-      parts.push({ type: 'complete', last: false });
-    }
-  } else if (isJsonObject(feedback) && isText(feedback.blockReason)) {
-    parts.push({ type: 'error', error: providerFailure('upstream_rejected', 'Gemini has blocked the prompt.') });
+  const finish = finishParts(raw);
+  parts.push(...finish);
+  if (finish[0]?.type === 'finish') parts.push({ type: 'complete', last: false });
+  else if (finish.length === 0 && isJsonObject(feedback) && isText(feedback.blockReason)) {
+    const message = 'The content filter of the provider has blocked the prompt.';
+    parts.push({ type: 'error', error: new ProviderFailure('upstream_rejected', message) });
   }
 }

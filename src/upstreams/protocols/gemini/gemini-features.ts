@@ -1,8 +1,10 @@
+import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions } from '../../contract/conversation.js';
+import { effortOf } from '../openai/openai-tools.js';
 
 type Effort = NonNullable<ReasoningOptions['effort']>;
-export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';
+type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';
 
 /** The budgets that Google uses for the efforts of its OpenAI interface, in tokens. */
 const BUDGET_OF_EFFORT: Readonly<Record<Effort, number>> = {
@@ -31,7 +33,7 @@ export function toolMembers({ tools, toolChoice }: ChatCall): Members {
   const functionDeclarations = tools.map(({ name, description, parameters }) => ({
     name,
     description,
-    parametersJsonSchema: parameters,
+    parametersJsonSchema: asArrived(parameters),
   }));
   return { tools: [{ functionDeclarations }], toolConfig: toolConfig(toolChoice) };
 }
@@ -40,23 +42,24 @@ export function toolMembers({ tools, toolChoice }: ChatCall): Members {
 export function formatMembers({ responseFormat }: ChatCall): Members {
   if (responseFormat === undefined || responseFormat.type === 'text') return {};
   const json = { responseMimeType: 'application/json' };
-  return responseFormat.type === 'json' ? json : { ...json, responseJsonSchema: responseFormat.schema };
+  return responseFormat.type === 'json' ? json : { ...json, responseJsonSchema: asArrived(responseFormat.schema) };
 }
 
 /**
- * Returns `thinkingConfig`. An upstream with a level has models that take levels; other models take a budget.
+ * Returns `thinkingConfig`. A model takes levels if the catalog says so, or if the upstream has a level. Other models take a budget.
  *
  * @param level the level of the upstream, which applies if the request has no effort.
  */
 export function thinkingConfig(
-  reasoning: ReasoningOptions | undefined,
+  { reasoning, modelThinking }: Pick<ChatCall, 'reasoning' | 'modelThinking'>,
   level: ThinkingLevel | undefined,
 ): object | undefined {
   const { effort, budget_tokens: budget, include_text: includesText } = reasoning ?? {};
+  const wanted = reasoning && effortOf(reasoning);
   const amount =
-    level === undefined
+    level === undefined && modelThinking !== 'levels'
       ? { thinkingBudget: budget ?? (effort && BUDGET_OF_EFFORT[effort]) }
-      : { thinkingLevel: effort === undefined ? level : LEVEL_OF_EFFORT[effort] };
+      : { thinkingLevel: wanted === undefined ? level : LEVEL_OF_EFFORT[wanted] };
   const config = { ...amount, ...(includesText === true && { includeThoughts: true }) };
   return Object.values(config).every((value) => value === undefined) ? undefined : config;
 }

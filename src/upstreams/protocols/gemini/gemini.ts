@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { UpstreamConfig } from '../../../config/config.js';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ResponseHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers } from '../shared/option-members.js';
+import { VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/vertex.js';
 import { geminiContents, systemInstruction } from './gemini-contents.js';
 import { geminiEventParts } from './gemini-event.js';
 import { geminiFailure } from './gemini-failure.js';
@@ -14,6 +16,7 @@ import { formatMembers, thinkingConfig, toolMembers } from './gemini-features.js
 const Options = z.strictObject({
   /** How much the model thinks before its answer. Models accept different levels, and models before Gemini 3 none. */
   thinking_level: z.enum(['minimal', 'low', 'medium', 'high']).optional(),
+  ...VERTEX_OPTIONS,
 });
 
 export type GeminiOptions = z.infer<typeof Options>;
@@ -22,7 +25,7 @@ export type GeminiOptions = z.infer<typeof Options>;
 const VERSION = /\/v\d\w*(?:\/|$)/;
 
 /** Implements the native interface of Gemini (`streamGenerateContent`). */
-export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
+export class GeminiProtocol extends JsonRequestProtocol<GeminiOptions> implements HttpProtocol<GeminiOptions> {
   readonly transport = 'http';
   readonly name = 'gemini';
   readonly options = Options;
@@ -36,24 +39,31 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
   } as const;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
-  request(call: ChatCall, upstream: UpstreamConfig<GeminiOptions>): UpstreamRequest {
-    const { apiKey, baseUrl } = upstream;
-    const { thinking_level: thinkingLevel } = upstream.options;
+  baseUrl({ options }: UpstreamConfig<GeminiOptions>): URL | undefined {
+    return vertexBaseUrl(options);
+  }
+
+  protected override target(call: ChatCall, upstream: UpstreamConfig<GeminiOptions>): Omit<UpstreamRequest, 'body'> {
+    const { apiKey, baseUrl, options } = upstream;
     const version = baseUrl !== undefined && VERSION.test(trimmedPath(baseUrl)) ? '' : '/v1beta';
+    const model = vertexPath(options, 'google', call.model) ?? `${version}/models/${call.model}`;
     return {
-      url: endpoint(upstream, `${version}/models/${call.model}:streamGenerateContent`, 'alt=sse'),
+      url: endpoint(upstream, `${model}:streamGenerateContent`, 'alt=sse'),
       headers: streamHeaders(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }, upstream),
-      body: JSON.stringify({
-        systemInstruction: systemInstruction(call.messages),
-        contents: geminiContents(call.messages),
-        generationConfig: {
-          ...optionMembers(call.options, this.generationOptions),
-          maxOutputTokens: call.maxTokens,
-          ...formatMembers(call),
-          thinkingConfig: thinkingConfig(call.reasoning, thinkingLevel),
-        },
-        ...toolMembers(call),
-      }),
+    };
+  }
+
+  protected override json(call: ChatCall, { options }: UpstreamConfig<GeminiOptions>): object {
+    return {
+      systemInstruction: systemInstruction(call.messages),
+      contents: geminiContents(call),
+      generationConfig: {
+        ...optionMembers(call.options, this.generationOptions),
+        maxOutputTokens: call.maxTokens,
+        ...formatMembers(call),
+        thinkingConfig: thinkingConfig(call, options.thinking_level),
+      },
+      ...toolMembers(call),
     };
   }
 

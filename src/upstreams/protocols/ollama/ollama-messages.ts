@@ -1,17 +1,20 @@
+import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { AssistantMessage, ImageContent, Message, TextContent } from '../../contract/conversation.js';
+import { effortOf } from '../openai/openai-tools.js';
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
 import { InvalidMember } from '../shared/invalid-member.js';
-import { parseJsonObject } from '../shared/json-object.js';
-import { joinedTexts } from '../shared/plain-messages.js';
+import { textsForJson } from '../shared/plain-messages.js';
+import { systemMessagesAt } from '../shared/system-messages.js';
+import { argumentsObject } from '../shared/tool-calls.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** Returns the messages. A message of one plain text stays as it is. @throws {ServiceError} `invalid_request`, for an image that is not a data URL. */
 export function ollamaMessages(messages: readonly Message[]): readonly Members[] {
   const names = new CalledNames();
-  return messages.flatMap((message): readonly Members[] => {
+  return systemMessagesAt('first', messages).flatMap((message): readonly Members[] => {
     names.add(message);
     const { role } = message;
     switch (message.role) {
@@ -38,7 +41,7 @@ export function toolMembers({ tools, toolChoice }: ChatCall): Members {
   return {
     tools: tools.map(({ name, description, parameters }) => ({
       type: 'function',
-      function: { name, description, parameters },
+      function: { name, description, parameters: asArrived(parameters) },
     })),
   };
 }
@@ -46,36 +49,28 @@ export function toolMembers({ tools, toolChoice }: ChatCall): Members {
 /** Returns the member `format`. */
 export function formatOf({ responseFormat }: ChatCall): unknown {
   if (responseFormat?.type === 'json') return 'json';
-  return responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined;
+  return responseFormat?.type === 'json_schema' ? asArrived(responseFormat.schema) : undefined;
 }
 
-/** Returns the member `think`: a level, or whether the model reasons. */
-export function thinkOf({ reasoning }: ChatCall): boolean | string | undefined {
-  switch (reasoning?.effort) {
-    case undefined:
-      return reasoning?.budget_tokens === undefined ? undefined : true;
-    case 'none':
-      return false;
-    case 'minimal':
-    case 'low':
-      return 'low';
-    case 'medium':
-      return 'medium';
-    case 'high':
-    case 'xhigh':
-      return 'high';
-  }
+/** Returns the member `think`: whether the model reasons, or a level if the model takes levels. Other models refuse a level. */
+export function thinkOf({ reasoning, modelThinking }: ChatCall): boolean | string | undefined {
+  const effort = reasoning && effortOf(reasoning);
+  if (effort === undefined) return undefined;
+  if (effort === 'none') return false;
+  if (modelThinking !== 'levels') return true;
+  if (effort === 'minimal') return 'low';
+  return effort === 'xhigh' ? 'high' : effort;
 }
 
 function answer(content: AssistantMessage['content']): Members {
   if (typeof content === 'string') return { role: 'assistant', content };
   const thinking = content.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('');
   const calls = content.flatMap((part) =>
-    part.type === 'tool_call' ? [{ function: { name: part.name, arguments: parseJsonObject(part.json) ?? {} } }] : [],
+    part.type === 'tool_call' ? [{ function: { name: part.name, arguments: argumentsObject(part.json) } }] : [],
   );
   return {
     role: 'assistant',
-    content: joinedTexts(content),
+    content: textsForJson(content),
     ...(thinking !== '' && { thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
@@ -85,7 +80,7 @@ function textAndImages(content: string | readonly (TextContent | ImageContent)[]
   if (typeof content === 'string') return { content };
   const images = content.flatMap((part) => (part.type === 'image' ? [requiredInlineImage(part).base64] : []));
   return {
-    content: joinedTexts(content),
+    content: textsForJson(content),
     ...(images.length > 0 && { images }),
   };
 }

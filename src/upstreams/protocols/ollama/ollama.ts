@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import type { UpstreamConfig } from '../../../config/config.js';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
-import { providerFailure } from '../../contract/provider-failure.js';
-import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
+import { finishParts } from '../../contract/finish-reason.js';
+import type { StreamPart } from '../../contract/stream-part.js';
 import { ndjson } from '../../transport/ndjson-decoder.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts, END, NOTHING } from '../shared/event-parts.js';
+import { errorEventParts, unreadableEventParts, endMarkerParts, NOTHING } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
+import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 import { wholeCallParts } from '../shared/tool-calls.js';
@@ -28,19 +29,11 @@ const Options = z.strictObject({
 
 export type OllamaOptions = z.infer<typeof Options>;
 
-const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['stop', 'stop'],
-  ['length', 'length'],
-]);
-
-/** Ollama has loaded or unloaded the model instead of giving an answer. */
-const WITHOUT_ANSWER: ReadonlySet<string> = new Set(['load', 'unload']);
-
 /**
  * Implements the native chat interface of Ollama. Unlike the OpenAI interface of Ollama, it accepts the size of the context
  * window and the time that a model stays loaded.
  */
-export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
+export class OllamaProtocol extends JsonRequestProtocol<OllamaOptions> implements HttpProtocol<OllamaOptions> {
   readonly transport = 'http';
   readonly name = 'ollama';
   readonly options = Options;
@@ -48,26 +41,29 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
   readonly generationOptions = SAME_OPTION_NAMES;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
-  request(call: ChatCall, upstream: UpstreamConfig<OllamaOptions>): UpstreamRequest {
-    const { apiKey, options } = upstream;
+  protected override target(_: ChatCall, upstream: UpstreamConfig<OllamaOptions>): Omit<UpstreamRequest, 'body'> {
+    const { apiKey } = upstream;
     const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     return {
       url: endpoint(upstream, '/api/chat'),
       headers: streamHeaders({ accept: 'application/x-ndjson', ...authorization }, upstream),
-      body: JSON.stringify({
-        model: call.model,
-        messages: ollamaMessages(call.messages),
-        stream: true,
-        think: thinkOf(call),
-        format: formatOf(call),
-        ...toolMembers(call),
-        keep_alive: options.keep_alive,
-        options: {
-          num_ctx: options.num_ctx,
-          num_predict: call.maxTokens,
-          ...optionMembers(call.options, this.generationOptions),
-        },
-      }),
+    };
+  }
+
+  protected override json(call: ChatCall, { options }: UpstreamConfig<OllamaOptions>): object {
+    return {
+      model: call.model,
+      messages: ollamaMessages(call.messages),
+      stream: true,
+      think: thinkOf(call),
+      format: formatOf(call),
+      ...toolMembers(call),
+      keep_alive: options.keep_alive,
+      options: {
+        num_ctx: options.num_ctx,
+        num_predict: call.maxTokens,
+        ...optionMembers(call.options, this.generationOptions),
+      },
     };
   }
 
@@ -80,9 +76,11 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
 const READER: AnswerReader = {
   parts({ data }: ProviderEvent): readonly StreamPart[] {
     const line = parseJsonObject(data);
-    if (line === undefined) return data.trim() === '' ? NOTHING : unreadableEventParts(data);
+    if (line === undefined) return unreadableEventParts(data);
     if (line.error) return errorEventParts(data, line);
-    return line.done === true ? [...messageParts(line.message), ...endParts(line)] : messageParts(line.message);
+    // Some proxies send the text in the member of `/api/generate`.
+    const parts = messageParts(line.message ?? { content: line.response });
+    return line.done === true || isText(line.done_reason) ? [...parts, ...endParts(line)] : parts;
   },
 };
 
@@ -96,13 +94,15 @@ function messageParts(message: unknown): readonly StreamPart[] {
   return parts;
 }
 
+/** A call without a name is a failure, as the service finds. */
 function callParts(call: unknown): readonly StreamPart[] {
-  if (!isJsonObject(call) || !isJsonObject(call.function)) return NOTHING;
-  const { name, arguments: args } = call.function;
+  if (!isJsonObject(call)) return NOTHING;
+  const { name, arguments: args } = isJsonObject(call.function) ? call.function : call;
+  if (name === undefined && args === undefined) return NOTHING;
   return wholeCallParts({ id: call.id, name, args });
 }
 
-/** Returns the parts of the last line. Old versions of Ollama leave out the reason. */
+/** Returns the parts of the last line. Ollama leaves out the reason if the connection to the model was closed. */
 function endParts(line: JsonObject): readonly StreamPart[] {
   const parts: StreamPart[] = [];
   const usage = tokenUsage({
@@ -110,13 +110,8 @@ function endParts(line: JsonObject): readonly StreamPart[] {
     outputTokens: tokenCount(line.eval_count),
   });
   if (usage !== undefined) parts.push({ type: 'usage', usage });
-  const { done_reason: raw } = line;
-  if (isText(raw)) {
-    if (WITHOUT_ANSWER.has(raw)) {
-      parts.push({ type: 'error', error: providerFailure('upstream_error', `done_reason: ${raw}`) });
-      return parts;
-    }
-    parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
-  }
-  return [...parts, ...END];
+  const finish = finishParts(line.done_reason);
+  return finish[0]?.type === 'error'
+    ? [...parts, ...finish]
+    : [...parts, ...finish, ...endMarkerParts(finish.length > 0)];
 }

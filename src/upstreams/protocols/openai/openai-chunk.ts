@@ -1,39 +1,30 @@
-import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { finishParts } from '../../contract/finish-reason.js';
+import type { StreamPart, TokenUsage } from '../../contract/stream-part.js';
 import { NOTHING, PROGRESS } from '../shared/event-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
 import { reportedFailure } from '../shared/reported-failure.js';
 import type { OpenAiToolCalls } from './openai-tool-calls.js';
+import type { ReasoningDetails } from './reasoning-details.js';
 import { openAiUsage } from './openai-usage.js';
-import { providerFailure, type ProviderFailureCode } from '../../contract/provider-failure.js';
-
-const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['length', 'length'],
-  ['model_length', 'length'],
-  ['content_filter', 'content_filter'],
-  ['tool_calls', 'tool_calls'],
-  ['function_call', 'tool_calls'],
-]);
-
-/** Finish reasons that report a failure. The answer is then not complete. */
-const FAILED_FINISHES: ReadonlyMap<string, ProviderFailureCode> = new Map([
-  ['error', 'upstream_error'],
-  ['abort', 'upstream_error'],
-  ['network_error', 'upstream_error'],
-  ['insufficient_system_resource', 'upstream_unavailable'],
-]);
 
 /** Members of a delta that hold reasoning as a text. Providers use different names, and some send two of them. */
 const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'thinking'];
+const WITHOUT_REASONING = Object.fromEntries(REASONING_MEMBERS.map((member) => [member, undefined]));
 /** Members of a delta that show that the model works on something other than the answer. */
 const PROGRESS_MEMBERS = [...REASONING_MEMBERS, 'reasoning_details', 'tool_calls', 'function_call'];
+
+/** Codes in events that are no errors. */
+const SUCCESS_CODES: ReadonlySet<string> = new Set(['0', '200', 'ok', 'success']);
 
 /** What is known of one answer so far. */
 export interface ChunkState {
   readonly calls: OpenAiToolCalls;
+  readonly details: ReasoningDetails;
   /** The member that holds the reasoning, while the answer reasons. */
   reasoningMember: string | undefined;
+  /** Whether a delta has brought text. A message that repeats it at the end then counts no more. */
+  hasDeltaText: boolean;
+  hasFinishReason: boolean;
 }
 
 /**
@@ -42,14 +33,33 @@ export interface ChunkState {
  */
 export function openAiChunkParts(chunk: JsonObject, state: ChunkState): readonly StreamPart[] {
   const choice = firstChoice(chunk.choices);
-  const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
-  const pieces = delta === undefined ? NOTHING : piecesOf(delta, state);
-  const usage = usageOf(chunk);
-  const ending = endingOf(chunk, choice);
-  const [first] = ending;
-  const closing = first?.type === 'finish' ? [...reasoningEnd(state), ...state.calls.ends(first.reason)] : NOTHING;
-  if (usage === undefined && ending === NOTHING) return pieces;
+  const pieces = choice === undefined ? NOTHING : choiceParts(choice, state);
+  const usage = usageOf(chunk, choice);
+  const reported = endingOf(chunk, choice);
+  const [first] = reported;
+  if (first?.type === 'finish') state.hasFinishReason = true;
+  const isFinished = first?.type === 'finish' && first.reason !== 'other';
+  const closing = isFinished ? [...reasoningEnd(state), ...state.calls.ends()] : NOTHING;
+  const { failure } = state.calls;
+  const ending = failure === undefined ? reported : [{ type: 'error' as const, error: failure }];
+  if (usage === undefined && ending.length === 0) return pieces;
   return [...pieces, ...closing, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...ending];
+}
+
+/**
+ * Returns the parts of a choice. Some servers have `message` in place of `delta`, as whole answers do, or the `text` of the older
+ * completions. Others repeat in a last `message` what the deltas have brought.
+ */
+function choiceParts({ delta, message, text }: JsonObject, state: ChunkState): readonly StreamPart[] {
+  const ofDelta = isJsonObject(delta) ? piecesOf(delta, state) : NOTHING;
+  if (ofDelta.some(({ type }) => type === 'text')) state.hasDeltaText = true;
+  if (message === undefined && text === undefined) return ofDelta;
+  const hasText = state.hasDeltaText || ofDelta.length > 0;
+  if (isJsonObject(message)) {
+    const rest = { ...message, ...(hasText && { content: undefined, ...WITHOUT_REASONING }) };
+    return [...ofDelta, ...piecesOf(state.calls.isEmpty || !hasText ? rest : { content: rest.content }, state)];
+  }
+  return isText(text) && !hasText ? [textPart(text)] : ofDelta;
 }
 
 function piecesOf(delta: JsonObject, state: ChunkState): readonly StreamPart[] {
@@ -57,9 +67,14 @@ function piecesOf(delta: JsonObject, state: ChunkState): readonly StreamPart[] {
   const text = textOf(delta.content) || textOf(delta.refusal);
   const reasoning = reasoningOf(delta, state);
   const calls = state.calls.parts(delta);
-  if (text !== '' && reasoning === '' && calls.length === 0 && state.reasoningMember === undefined)
+  state.details.add(delta.reasoning_details);
+  const extra = isJsonObject(delta.extra_content) ? JSON.stringify(delta.extra_content) : '{}';
+  const isTextOnly = reasoning === '' && calls.length === 0 && extra === '{}';
+  if (text !== '' && isTextOnly && state.reasoningMember === undefined && state.details.isEmpty)
     return [textPart(text)];
   const parts: StreamPart[] = reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning }];
+  // What belongs to the message, and not to a call, such as Gemini's signature of a text.
+  if (extra !== '{}') parts.push({ type: 'reasoning', text: '', signature: extra });
   if (text !== '' || calls.length > 0) parts.push(...reasoningEnd(state));
   if (text !== '') parts.push(textPart(text));
   parts.push(...calls);
@@ -68,14 +83,13 @@ function piecesOf(delta: JsonObject, state: ChunkState): readonly StreamPart[] {
 }
 
 /**
- * Returns the end of a block of reasoning. Its signature is the name of the member, so that the reasoning comes back to a provider
+ * Returns the end of a block of reasoning. Its signature is `reasoning_details`, or otherwise the name of the member, so that the reasoning comes back to a provider
  * that knows the member. Other providers refuse a member that they do not know.
  */
 function reasoningEnd(state: ChunkState): readonly StreamPart[] {
-  const { reasoningMember } = state;
-  if (reasoningMember === undefined) return NOTHING;
+  const signature = state.details.take() ?? state.reasoningMember;
   state.reasoningMember = undefined;
-  return [{ type: 'reasoning', text: '', signature: reasoningMember }];
+  return signature === undefined ? NOTHING : [{ type: 'reasoning', text: '', signature }];
 }
 
 function textPart(text: string): StreamPart {
@@ -130,24 +144,21 @@ function isFilledList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** Returns the token counts. They are in the last chunk or in a separate chunk. Groq uses the member `x_groq`. */
-function usageOf(chunk: JsonObject): TokenUsage | undefined {
-  const usage = isJsonObject(chunk.usage) ? chunk.usage : isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
-  return isJsonObject(usage) ? openAiUsage(usage) : undefined;
+/**
+ * Returns the token counts. They are in the last chunk or in a separate chunk. Groq uses the member `x_groq`, and Moonshot the
+ * choice.
+ */
+function usageOf(chunk: JsonObject, choice: JsonObject | undefined): TokenUsage | undefined {
+  const ofGroq = isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
+  const usage = [chunk.usage, ofGroq, choice?.usage].find(isJsonObject);
+  return usage && openAiUsage(usage);
 }
 
 function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly StreamPart[] {
   const error = errorOf(chunk, choice);
   if (error) return [{ type: 'error', error: reportedFailure(error, chunk) }];
-  const raw = choice?.finish_reason;
-  if (!isText(raw)) return NOTHING;
-  const failure = FAILED_FINISHES.get(raw);
-  if (failure !== undefined) return [{ type: 'error', error: providerFailure(failure, `finish_reason: ${raw}`) }];
-  const reason = FINISH_REASONS.get(raw) ?? 'other';
-  return [
-    { type: 'finish', reason, raw },
-    { type: 'complete', last: false },
-  ];
+  const finish = finishParts(choice?.finish_reason);
+  return finish[0]?.type === 'finish' ? [...finish, { type: 'complete', last: false }] : finish;
 }
 
 /**
@@ -155,6 +166,17 @@ function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly S
  * vLLM and Mistral send the error object itself.
  */
 function errorOf(chunk: JsonObject, choice: JsonObject | undefined): unknown {
-  if (chunk.object === 'error') return chunk.error || chunk;
-  return chunk.error || choice?.error || (isJsonObject(chunk.x_groq) && chunk.x_groq.error);
+  if (chunk.object === 'error' || chunk.type === 'error') return chunk.error || chunk;
+  const error = chunk.error || choice?.error || (isJsonObject(chunk.x_groq) && chunk.x_groq.error);
+  return error || (choice === undefined ? errorOfGateway(chunk) : undefined);
+}
+
+/** Returns an error that has no member `error`: with a code and a message, or as MiniMax and Cloudflare send it. */
+function errorOfGateway({ base_resp: base, errors, code, message, msg }: JsonObject): unknown {
+  if (isJsonObject(base) && Boolean(base.status_code)) return base;
+  if (isFilledList(errors)) return errors;
+  const isFailure = isText(code) || typeof code === 'number';
+  return isFailure && !SUCCESS_CODES.has(String(code).toLowerCase()) && (isText(message) || isText(msg))
+    ? { code, message, msg }
+    : undefined;
 }

@@ -1,32 +1,47 @@
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolMessage } from '../../contract/conversation.js';
-import { isPlain, joinedTexts } from '../shared/plain-messages.js';
+import { isPlain, textsForJson } from '../shared/plain-messages.js';
+
+/** What is known of the provider of a model, besides its interface. */
+interface ProviderHabits {
+  /** The member in which the model has sent reasoning without a signature. `undefined`: it takes none back. */
+  readonly reasoningMember?: string | undefined;
+  /** The signature of a call that has none. `undefined`: the provider requires no signatures. */
+  readonly missingSignature?: string | undefined;
+}
+
+/**
+ * Whether the state of a provider is a member of its answer: an object is `extra_content`, and a list is `reasoning_details`. Other states are
+ * the signature of Gemini, or the name of the member with the reasoning.
+ */
+export function isJsonState(state: string): boolean {
+  return state.startsWith('{') || state.startsWith('[');
+}
 
 /**
  * Returns the messages in the form of OpenAI. A content of texts only is one string, because many servers with this interface take
  * no list. Plain messages stay as they are.
  *
- * @param reasoningMember the member in which the model has sent reasoning without a signature. `undefined`: it takes none back.
  */
-export function openAiMessages(messages: readonly Message[], reasoningMember: string | undefined): readonly object[] {
+export function openAiMessages(messages: readonly Message[], habits: ProviderHabits): readonly object[] {
   if (messages.every(isPlain)) return messages;
   return messages.flatMap((message) => {
     if (isPlain(message)) return [message];
     switch (message.role) {
       case 'system':
-        return [{ role: 'system', content: joinedTexts(message.content) }];
+        return [{ role: 'system', content: textsForJson(message.content) }];
       case 'user':
         return [{ role: 'user', content: userContent(message.content) }];
       case 'assistant':
-        return assistantMessages(message, reasoningMember);
+        return assistantMessages(message, habits);
       case 'tool':
         return toolMessages(message);
     }
   });
 }
 
-function userContent(content: string | readonly (TextContent | ImageContent)[]): string | readonly object[] {
+function userContent(content: string | readonly (TextContent | ImageContent)[]): string | object {
   if (typeof content === 'string') return content;
-  return content.some(({ type }) => type === 'image') ? content.map(userPart) : joinedTexts(content);
+  return content.some(({ type }) => type === 'image') ? content.map(userPart) : textsForJson(content);
 }
 
 function userPart(part: TextContent | ImageContent): object {
@@ -35,32 +50,52 @@ function userPart(part: TextContent | ImageContent): object {
 }
 
 /** Returns no message if nothing is left, for example of reasoning of another provider. */
-function assistantMessages({ content }: AssistantMessage, reasoningMember: string | undefined): readonly object[] {
+function assistantMessages({ content }: AssistantMessage, habits: ProviderHabits): readonly object[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
-  const text = joinedTexts(content);
+  const text = textsForJson(content);
   const calls = content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
   if (text === '' && calls.length === 0) return [];
-  const reasoning: Record<string, string> = {};
-  for (const part of content) {
-    if (part.type !== 'reasoning' || part.text === '') continue;
-    const member = part.signature ?? reasoningMember;
-    if (member !== undefined) reasoning[member] = (reasoning[member] ?? '') + part.text;
-  }
-  const toolCalls = calls.map(({ id, name, json, signature }) => ({
+  const toolCalls = calls.map(({ id, name, json, signature }, index) => ({
     id,
     type: 'function',
     function: { name, arguments: json },
-    // Gemini's interface of this form requires its signatures back.
-    ...(signature !== undefined && { extra_content: { google: { thought_signature: signature } } }),
+    ...extraContent(signature ?? (index === 0 ? habits.missingSignature : undefined)),
   }));
   return [
     {
       role: 'assistant',
       content: text === '' ? null : text,
-      ...reasoning,
+      ...reasoningMembers(content, habits),
       tool_calls: toolCalls.length === 0 ? undefined : toolCalls,
     },
   ];
+}
+
+/** Returns reasoning in the member, and in the form, in which the provider has sent it. */
+function reasoningMembers(content: Exclude<AssistantMessage['content'], string>, { reasoningMember }: ProviderHabits) {
+  const members: Record<string, unknown> = {};
+  const details: unknown[] = [];
+  for (const part of content) {
+    if (part.type !== 'reasoning') continue;
+    const { text, signature } = part;
+    if (signature !== undefined && isJsonState(signature)) {
+      const state = JSON.parse(signature) as unknown;
+      if (Array.isArray(state)) details.push(...(state as readonly unknown[]));
+      else members.extra_content = state;
+    } else {
+      const member = signature ?? reasoningMember;
+      if (member !== undefined && text !== '')
+        members[member] = `${(members[member] as string | undefined) ?? ''}${text}`;
+    }
+  }
+  return { ...members, ...(details.length > 0 && { reasoning_details: details }) };
+}
+
+/** Returns the member for the signature of a call, such as of Gemini's interface of this form, which requires its signatures back. */
+function extraContent(signature: string | undefined): object | undefined {
+  if (signature === undefined) return undefined;
+  const google = { google: { thought_signature: signature } };
+  return { extra_content: isJsonState(signature) ? (JSON.parse(signature) as unknown) : google };
 }
 
 /** Results of tools hold only texts in this interface, so the images follow in a message of the user. */
@@ -72,7 +107,7 @@ function toolMessages({ content: results }: ToolMessage): readonly object[] {
     if (ofResult.length > 0) {
       images.push({ type: 'text', text: `Images of the result of ${toolCallId}:` }, ...ofResult.map(userPart));
     }
-    return { role: 'tool', tool_call_id: toolCallId, content: joinedTexts(content) };
+    return { role: 'tool', tool_call_id: toolCallId, content: textsForJson(content) };
   });
   return images.length === 0 ? messages : [...messages, { role: 'user', content: images }];
 }

@@ -1,3 +1,4 @@
+import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions, ResponseFormat, ToolChoice } from '../../contract/conversation.js';
 
@@ -14,12 +15,12 @@ export function conversationMembers(call: Members): Readonly<Record<string, unkn
   return {
     tools: tools?.map(({ name, description, parameters, strict }) => ({
       type: 'function',
-      function: { name, description, parameters, strict },
+      function: { name, description, parameters: asArrived(parameters), strict },
     })),
     tool_choice: offersTools && toolChoice !== undefined ? choice(toolChoice) : undefined,
     parallel_tool_calls: offersTools ? parallelToolCalls : undefined,
     response_format: responseFormat && format(responseFormat),
-    reasoning_effort: reasoning && effort(reasoning),
+    reasoning_effort: reasoning && effortOf(reasoning),
     user,
   };
 }
@@ -36,12 +37,13 @@ function format(responseFormat: ResponseFormat): object | undefined {
       return { type: 'json_object' };
     case 'json_schema': {
       const { name, description, schema, strict } = responseFormat;
-      return { type: 'json_schema', json_schema: { name, description, schema, strict } };
+      return { type: 'json_schema', json_schema: { name, description, schema: asArrived(schema), strict } };
     }
   }
 }
 
-function effort({ effort: given, budget_tokens: budget }: ReasoningOptions): string | undefined {
+/** Returns the effort. OpenAI has no budget of tokens, so a budget becomes an effort. */
+export function effortOf({ effort: given, budget_tokens: budget }: ReasoningOptions): ReasoningOptions['effort'] {
   if (given !== undefined || budget === undefined) return given;
   if (budget <= LOW_BUDGET) return 'low';
   return budget <= MEDIUM_BUDGET ? 'medium' : 'high';

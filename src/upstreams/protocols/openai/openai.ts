@@ -1,19 +1,31 @@
-import type { UpstreamConfig } from '../../../config/config.js';
+import { z } from 'zod';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts, END, NOTHING } from '../shared/event-parts.js';
+import { endMarkerParts, errorEventParts, unreadableEventParts } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
+import { systemMessagesAt } from '../shared/system-messages.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { openAiChunkParts, type ChunkState } from './openai-chunk.js';
-import { openAiMessages } from './openai-messages.js';
+import { isJsonState, openAiMessages } from './openai-messages.js';
+import { ReasoningDetails } from './reasoning-details.js';
 import { OpenAiToolCalls } from './openai-tool-calls.js';
 import { conversationMembers } from './openai-tools.js';
 
 const END_MARKER = '[DONE]';
+
+const Options = z.strictObject({
+  /** `anywhere`: the provider takes system messages after other messages. Otherwise they are sent as marked texts of the user. */
+  system_messages: z.enum(['first', 'anywhere']).default('first'),
+  /** The signature of a call without one, for a provider that requires signatures: `extra_content.google.thought_signature`. */
+  missing_signature: z.string().min(1).optional(),
+});
+type OpenAiOptions = z.infer<typeof Options>;
 
 /**
  * Implements the chat completions interface of OpenAI. Most providers and local servers support this interface: OpenAI,
@@ -22,26 +34,36 @@ const END_MARKER = '[DONE]';
  *
  * @since 1.0
  */
-export class OpenAiProtocol implements HttpProtocol {
+export class OpenAiProtocol extends JsonRequestProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'openai';
+  readonly options = Options;
   readonly generationOptions = SAME_OPTION_NAMES;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
-  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
+  /** A signature that is the name of a member says only where reasoning belongs. */
+  isBoundToUpstream(state: string): boolean {
+    return isJsonState(state);
+  }
+
+  protected override target(_: ChatCall, upstream: UpstreamConfig): Omit<UpstreamRequest, 'body'> {
     const authorization = upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
+    return { url: endpoint(upstream, '/chat/completions'), headers: streamHeaders(authorization, upstream) };
+  }
+
+  protected override json(call: ChatCall, upstream: UpstreamConfig): object {
+    const { system_messages: place = 'first', missing_signature: missingSignature } = optionsOf(upstream);
     return {
-      url: endpoint(upstream, '/chat/completions'),
-      headers: streamHeaders(authorization, upstream),
-      body: JSON.stringify({
-        model: call.model,
-        messages: openAiMessages(call.messages, knownReasoningMember(upstream, call.model)),
-        stream: true,
-        ...optionMembers(call.options, this.generationOptions),
-        [upstream.maxTokensField]: call.maxTokens,
-        ...conversationMembers(call),
-        stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
+      model: call.model,
+      messages: openAiMessages(systemMessagesAt(place, call.messages), {
+        reasoningMember: knownReasoningMember(upstream, call.model),
+        missingSignature,
       }),
+      stream: true,
+      ...optionMembers(call.options, this.generationOptions),
+      [upstream.maxTokensField]: call.maxTokens,
+      ...conversationMembers(call),
+      stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
     };
   }
 
@@ -54,9 +76,20 @@ export class OpenAiProtocol implements HttpProtocol {
   }
 }
 
+/** A protocol of a plugin may pass on its own upstream, which has options of its own. */
+function optionsOf({ options }: UpstreamConfig): Partial<OpenAiOptions> {
+  return options ?? {};
+}
+
 class OpenAiReader implements AnswerReader {
   private readonly repeated = new RepeatedEvent();
-  private readonly state: ChunkState = { calls: new OpenAiToolCalls(), reasoningMember: undefined };
+  private readonly state: ChunkState = {
+    calls: new OpenAiToolCalls(),
+    details: new ReasoningDetails(),
+    reasoningMember: undefined,
+    hasDeltaText: false,
+    hasFinishReason: false,
+  };
 
   /** @param onReasoning called with the name of the member of each piece of reasoning. */
   constructor(private readonly onReasoning: (member: string) => void) {}
@@ -73,10 +106,9 @@ class OpenAiReader implements AnswerReader {
       this.repeated.record(data, parts);
       return parts;
     }
-    const text = data.trim();
-    if (text.startsWith(END_MARKER)) return END;
-    // An event without data keeps the connection alive.
-    return text === '' ? NOTHING : unreadableEventParts(data);
+    return data.trimStart().startsWith(END_MARKER)
+      ? endMarkerParts(this.state.hasFinishReason)
+      : unreadableEventParts(data);
   }
 }
 

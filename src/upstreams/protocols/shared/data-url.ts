@@ -2,7 +2,7 @@ import type { ImageContent } from '../../contract/conversation.js';
 import { InvalidMember } from './invalid-member.js';
 
 /** The bytes of an image in a request. */
-export interface InlineImage {
+interface InlineImage {
   readonly mediaType: string;
   readonly base64: string;
 }

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../common/service-error.js';
-import { withoutTrailingSlashes } from '../../../common/text/without-trailing-slashes.js';
-import type { UpstreamConfig } from '../../../config/config.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import { withoutTrailingSlashes } from '../../../platform/common/text/cut-text.js';
+import type { UpstreamConfig } from '../../../platform/config/config.js';
 
 /** The parsed addresses of each upstream, so that a request does not parse them again. */
 const known = new WeakMap<UpstreamConfig, Map<string, URL>>();

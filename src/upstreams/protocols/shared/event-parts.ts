@@ -9,6 +9,12 @@ export const PROGRESS: readonly StreamPart[] = Object.freeze([Object.freeze({ ty
 /** The end marker of a provider. All further events are ignored. */
 export const END: readonly StreamPart[] = Object.freeze([Object.freeze({ type: 'complete' as const, last: true })]);
 
+/** Returns the parts of an end marker. Without a finish reason, the marker does not say that the answer is complete. */
+export function endMarkerParts(hasFinishReason: boolean): readonly StreamPart[] {
+  if (hasFinishReason) return END;
+  return [{ type: 'error', error: providerFailure('upstream_error', 'The answer ended without a finish reason.') }];
+}
+
 /**
  * Returns the parts of an event named `error`. `body` is the parsed data, if the data is an object.
  *
@@ -21,11 +27,14 @@ export function errorEventParts(data: string, body: JsonObject | undefined): rea
 }
 
 /**
- * Returns the parts of an event that does not follow the protocol.
+ * Returns the parts of an event that is not a JSON object: a failure, or nothing if the event has no data or `null`, and only keeps the
+ * connection alive.
  *
  * @since 1.0
  */
 export function unreadableEventParts(data: string): readonly StreamPart[] {
+  const text = data.trim();
+  if (text === '' || text === 'null') return NOTHING;
   // Log only the length, because the data may be a piece of an answer, and answers must not appear in logs.
   const detail = `The provider sent an event of ${data.length} characters that is not a JSON object, or too complex.`;
   return [{ type: 'error', error: providerFailure('upstream_error', detail) }];

@@ -1,34 +1,68 @@
 import type { ResponseHeaders } from '../../contract/protocol.js';
-import { providerFailure, type ProviderFailure } from '../../contract/provider-failure.js';
-import { parseJsonObject } from './json-object.js';
-import { codeOfStatus, isPromptTooLong, labelsOf, reportedFailure, scopeOf, shownLabels } from './reported-failure.js';
+import { providerFailure, type FailureKind, type ProviderFailure } from '../../contract/provider-failure.js';
+import { parseJsonObject, type JsonObject } from './json-object.js';
+import { reportIn, shownLabels, type ProviderReport } from './provider-report.js';
+import { codeOfStatus, failureOf, isOfAccount, kindOfStatus, reportedFailure } from './reported-failure.js';
 import { retryAfterSeconds } from './retry-after.js';
 
 const OK = 200;
+const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const PAYMENT_REQUIRED = 402;
+const FORBIDDEN = 403;
+
+/** The brackets around the error, if Google answers with a list of events. */
+const LIST = /^\s*\[([\s\S]*)\]\s*$/;
+/** A body that is a page, or JSON that is invalid or cut, and not a message. */
+const NO_MESSAGE = /^\s*(?:[<{[]|$)/;
 
 /**
  * Converts a response that is not a stream to the error for the caller. The code follows from the status, and from the error
- * in the body if the status is 200.
+ * in the body if the status is 200 or the provider calls a refused key an invalid request.
  *
  * @param body the beginning of the body.
  */
 export function httpFailure(status: number, headers: ResponseHeaders, body: string): ProviderFailure {
-  const report = parseJsonObject(body);
+  const text = unquoted(body);
+  const envelope = parseJsonObject(LIST.exec(text)?.[1] ?? text);
   if (status === OK) {
-    if (report === undefined) return providerFailure('upstream_error', 'The response is not a stream.');
-    return reportedFailure(report.error ?? report, report);
+    if (envelope === undefined) return providerFailure('upstream_error', 'The response is not a stream.');
+    return reportedFailure(envelope.error ?? envelope, envelope);
   }
-  const labels = labelsOf(report?.error ?? report, report);
-  const code = codeOfStatus(status);
-  const seconds =
-    code === 'upstream_unavailable' ? retryAfterSeconds(first(headers['retry-after']), Date.now()) : undefined;
-  return providerFailure(code, `HTTP ${status} ${shownLabels(labels)}`.trimEnd(), {
-    ...(seconds !== undefined && { retryAfterSeconds: seconds }),
-    isPromptTooLong: isPromptTooLong(report?.error ?? report, report),
-    scope: status === UNAUTHORIZED || status === PAYMENT_REQUIRED ? 'upstream' : scopeOf(labels),
+  const report = reportOfBody(envelope, text);
+  const isRefusedKey = status === BAD_REQUEST && isOfAccount(report);
+  const code = isRefusedKey ? 'upstream_error' : codeOfStatus(status);
+  return failureOf(code, `HTTP ${status} ${shownLabels(report.labels)}`.trimEnd(), report, {
+    kind: isRefusedKey ? 'unauthorized' : kindOf(status, envelope),
+    status,
+    ...((status === UNAUTHORIZED || status === PAYMENT_REQUIRED) && { scope: 'upstream' }),
+    ...(code === 'upstream_unavailable' && {
+      retryAfterSeconds: retryAfterSeconds(first(headers['retry-after']), Date.now()),
+    }),
   });
+}
+
+/** Returns the body without the byte order mark, and the text of a body that is a text of JSON, as of gateways that encode an error twice. */
+function unquoted(body: string): string {
+  const text = body.replace(/^\ufeff/, '');
+  if (!text.startsWith('"')) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function reportOfBody(envelope: JsonObject | undefined, text: string): ProviderReport {
+  if (envelope !== undefined) return reportIn(envelope.error ?? envelope, envelope);
+  return NO_MESSAGE.test(text) ? { labels: [] } : reportIn(text);
+}
+
+/** A gateway with a moderation of its own refuses a prompt with the status 403, and gives the reasons. */
+function kindOf(status: number, envelope: JsonObject = {}): FailureKind {
+  const { metadata } = (envelope.error ?? {}) as JsonObject;
+  const isModerated = status === FORBIDDEN && Array.isArray((metadata as JsonObject | undefined)?.reasons);
+  return isModerated ? 'rejected' : kindOfStatus(status);
 }
 
 function first(value: string | readonly string[] | undefined): string | undefined {

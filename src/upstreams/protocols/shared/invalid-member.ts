@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../common/service-error.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
 
 /** A member of a request that a provider could never accept. Another route of the model may accept it, so it is tried. */
 export class InvalidMember extends ServiceError {

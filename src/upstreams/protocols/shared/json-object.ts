@@ -1,4 +1,5 @@
-import { jsonExcess } from '../../../common/json/json-bounds.js';
+import { jsonExcess } from '../../../platform/common/json/json-bounds.js';
+import { keepSources } from '../../../platform/common/json/json-source.js';
 
 /**
  * The maximum length of JSON that is parsed without a check of its structure, in UTF-16 units. Parsing this length takes a
@@ -34,7 +35,9 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   if (text.length > UNCHECKED_LENGTH && jsonExcess(text, BOUNDS) !== undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    if (!isJsonObject(value)) return undefined;
+    keepSources(text, value);
+    return value;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { GenerationOption, GenerationOptions } from '../../../config/generation-options.js';
+import type { GenerationOption, GenerationOptions } from '../../../platform/config/capabilities.js';
 import type { OptionNames } from '../../contract/protocol.js';
 
 /** All generation options, for a provider that has the same names for them. */

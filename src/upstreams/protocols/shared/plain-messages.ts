@@ -1,5 +1,8 @@
+import { joinedForJson } from '../../../platform/common/json/json-source.js';
 import type { ChatMessage } from '../../contract/chat-call.js';
 import type { Message } from '../../contract/conversation.js';
+
+type Content = string | readonly { readonly type: string; readonly text?: string }[];
 
 /** Whether the content of a message is one plain text. */
 export function isPlain(message: Message): message is ChatMessage {
@@ -22,10 +25,15 @@ function plain(message: Message): ChatMessage {
 }
 
 /** Returns the texts of a content, each on a line of its own. */
-export function joinedTexts(content: string | readonly { readonly type: string; readonly text?: string }[]): string {
-  if (typeof content === 'string') return content;
-  return content
-    .filter(({ type }) => type === 'text')
-    .map(({ text }) => text)
-    .join('\n');
+export function joinedTexts(content: Content): string {
+  return typeof content === 'string' ? content : textsOf(content).join('\n');
+}
+
+/** The same as a member of a JSON body. Long texts are not joined before they are written. */
+export function textsForJson(content: Content): string | object {
+  return typeof content === 'string' ? content : joinedForJson(textsOf(content));
+}
+
+function textsOf(content: Exclude<Content, string>): readonly string[] {
+  return content.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []));
 }

@@ -1,10 +1,12 @@
 import {
   providerFailure,
+  type FailureKind,
   type FailureScope,
   type ProviderFailure,
   type ProviderFailureCode,
 } from '../../contract/provider-failure.js';
-import { isJsonObject, isText, type JsonObject } from './json-object.js';
+import { isText, type JsonObject } from './json-object.js';
+import { reportIn, shownCause, shownLabels, type ProviderReport } from './provider-report.js';
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
@@ -20,7 +22,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
 
 /**
  * The labels whose words decide the error code. xAI classifies with a short sentence, so the pattern allows more than the pattern of
- * {@link loggedLabel}: see the test of the recorded answer `xai/error-as-text`. No label reaches the log through this pattern.
+ * `loggedLabel`: see the test of the recorded answer `xai/error-as-text`. No label reaches the log through this pattern.
  */
 const LABEL = /^[\w .:-]{1,64}$/;
 
@@ -29,15 +31,21 @@ const LABEL = /^[\w .:-]{1,64}$/;
  * `invalid_request_error`, but a caller cannot fix them.
  */
 const OUR_FAULT = /api_?key|auth|permission|billing|deactivated|not_?found/;
+/** The provider refuses the key or the account. */
+const REFUSED_KEY = /api_?key|auth|permission|billing|deactivated|insufficient_balance|payment/;
 /** The failure is about the account or the key of the service, so all models of the upstream have it. */
 const OF_THE_KEY =
   /api_?key|auth|billing|deactivated|insufficient_(?:quota|balance)|quota_?exceeded|payment|organization/;
-const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|exhausted|slow_?down/;
+const LIMITED = /rate_?limit|too_?many|quota|exhausted|slow_?down/;
+const OVERLOADED = /overload|unavailable|capacity/;
 const REFUSED =
   /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
 /** What providers write about a prompt that is longer than the context of the model. */
 const TOO_LONG =
-  /context[ _](?:length|size|window)|maximum context|prompt is too long|too many (?:input )?tokens|token count.{0,40} exceeds/i;
+  /context[ _](?:length|size|window)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens|token count.{0,40} exceeds/i;
+/** What providers write about the account of the service, under the status or the type of an invalid request. */
+const ACCOUNT_IN_WORDS = /credit balance|billing details|api key (?:not valid|expired)|(?:invalid|incorrect) api key/i;
+const UNKNOWN_MODEL = /\bmodel\b.{1,200}\b(?:not found|not exist)\b/i;
 /** The sentence is at the beginning of a message. */
 const MAX_READ_LENGTH = 1_000;
 
@@ -48,37 +56,51 @@ const MAX_READ_LENGTH = 1_000;
  * @param envelope the object that has `error` as a member. Some providers put the code into this object.
  */
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ProviderFailure {
-  const labels = labelsOf(error, envelope);
-  const reason = shownLabels(labels) || 'The provider gave no reason.';
-  return providerFailure(codeOf(labels), reason, {
-    scope: scopeOf(labels),
-    isPromptTooLong: isPromptTooLong(error, envelope),
+  const report = reportIn(error, envelope);
+  const code = isOfAccount(report) ? 'upstream_error' : codeOf(report.labels);
+  const reason = shownLabels(report.labels) || 'The provider gave no reason.';
+  return failureOf(code, reason, report, { kind: kindOf(report) });
+}
+
+interface ReportedOptions {
+  readonly kind: FailureKind;
+  /** The HTTP status. */
+  readonly status?: number;
+  readonly scope?: FailureScope;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** Creates the failure of a report: its cause for the log, and its message for the caller. */
+export function failureOf(
+  code: ProviderFailureCode,
+  reason: string,
+  report: ProviderReport,
+  { kind, status, scope, retryAfterSeconds }: ReportedOptions,
+): ProviderFailure {
+  return providerFailure(code, reason, {
+    scope: scope ?? scopeOf(report),
+    isPromptTooLong: isPromptTooLong(report.message) || isPromptTooLong(report.code),
+    failureCause: { kind, status, ...shownCause(report) },
+    // What a provider says about a key or about its own name of a model is for the operator only.
+    providerMessage: isOfConfiguration(report) ? undefined : report.message,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
 
-/**
- * Returns the words and numbers that a provider uses to classify its failure. Does not return the `message`, because it can
- * repeat the prompt or contain a key. Labels can do this too: log only the result of {@link shownLabels}.
- */
-export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (string | number)[] {
-  const report = isJsonObject(error) ? error : envelope;
-  const metadata = isJsonObject(report.metadata) ? report.metadata : {};
-  return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
+/** Returns whether a text of a provider says that a prompt is too long. */
+export function isPromptTooLong(text: unknown): boolean {
+  return isText(text) && TOO_LONG.test(text.slice(0, MAX_READ_LENGTH));
 }
 
-/** Returns whether a provider says that a prompt is too long. */
-export function isPromptTooLong(error: unknown, envelope: JsonObject = {}): boolean {
-  const { message, code } = isJsonObject(error) ? error : envelope;
-  return [error, message, code].some((text) => isText(text) && TOO_LONG.test(text.slice(0, MAX_READ_LENGTH)));
+/** Whether the provider refuses the key or the account of the service, although it calls that an invalid request. */
+export function isOfAccount({ labels, message }: ProviderReport): boolean {
+  const words = wordsOf(labels);
+  return (REFUSED_KEY.test(words) && !LIMITED.test(words)) || saysAccount(message);
 }
 
-/** Returns the labels for a log line, with `other` in place of each label that can be a text. */
-export function shownLabels(labels: readonly (string | number)[]): string {
-  return [...new Set(labels.map(loggedLabel))].join(' ');
-}
-
-function isLabel(value: unknown): value is string | number {
-  return typeof value === 'number' || isText(value);
+function isOfConfiguration(report: ProviderReport): boolean {
+  const isUnknownModel = UNKNOWN_MODEL.test(report.message?.slice(0, MAX_READ_LENGTH) ?? '');
+  return isUnknownModel || OUR_FAULT.test(wordsOf(report.labels)) || isOfAccount(report);
 }
 
 /** Returns the error code for an HTTP status of a provider. */
@@ -86,9 +108,22 @@ export function codeOfStatus(status: number): ProviderFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
+/** Returns the kind of a failure with this HTTP status. */
+export function kindOfStatus(status: number): FailureKind {
+  if (status === 429) return 'rate_limited';
+  if (status === 408 || status === 504) return 'timeout';
+  if (status >= 500) return 'server';
+  if (status === 401 || status === 402 || status === 403 || status === 407) return 'unauthorized';
+  return status >= 400 ? 'rejected' : 'protocol';
+}
+
 /** Returns what a failure with these labels concerns. */
-export function scopeOf(labels: readonly (string | number)[]): FailureScope {
-  return OF_THE_KEY.test(wordsOf(labels)) ? 'upstream' : 'route';
+function scopeOf({ labels, message }: ProviderReport): FailureScope {
+  return OF_THE_KEY.test(wordsOf(labels)) || saysAccount(message) ? 'upstream' : 'route';
+}
+
+function saysAccount(message: string | undefined): boolean {
+  return message !== undefined && ACCOUNT_IN_WORDS.test(message.slice(0, MAX_READ_LENGTH));
 }
 
 function wordsOf(labels: readonly (string | number)[]): string {
@@ -106,17 +141,16 @@ function codeOf(labels: readonly (string | number)[]): ProviderFailureCode {
     const code = CODE_BY_STATUS.get(Number(label));
     if (code !== undefined) return code;
   }
-  if (OVERLOADED.test(words)) return 'upstream_unavailable';
+  if (LIMITED.test(words) || OVERLOADED.test(words)) return 'upstream_unavailable';
   return REFUSED.test(words) ? 'upstream_rejected' : 'upstream_error';
 }
 
-/** The shape of a label such as `rate_limit_exceeded`. A sentence of a conversation or a key does not have this shape. */
-const IDENTIFIER = /^[A-Z][A-Z_.-]{0,63}$/i;
-/** The shape of an HTTP status or of an error code. */
-const SHORT_NUMBER = /^\d{1,5}$/;
-
-/** Returns the label of a provider for a log line: an identifier, a short number, or `other`. */
-export function loggedLabel(label: string | number): string {
-  const text = String(label);
-  return IDENTIFIER.test(text) || SHORT_NUMBER.test(text) ? text : 'other';
+function kindOf(report: ProviderReport): FailureKind {
+  if (isOfAccount(report)) return 'unauthorized';
+  const status = report.labels.map(Number).find((label) => label >= 400 && label < 600);
+  if (status !== undefined) return kindOfStatus(status);
+  const words = wordsOf(report.labels);
+  if (LIMITED.test(words)) return 'rate_limited';
+  if (OVERLOADED.test(words)) return 'server';
+  return REFUSED.test(words) || OUR_FAULT.test(words) ? 'rejected' : 'server';
 }

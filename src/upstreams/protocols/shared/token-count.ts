@@ -21,6 +21,20 @@ export function tokenUsage(counts: TokenUsage): TokenUsage | undefined {
   return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
+/** Returns the later of two counts. A later 0 replaces no count: some providers send 0 for a count that they do not repeat. */
+export function laterCount(before: number | undefined, now: number | undefined): number | undefined {
+  return now === undefined || (now === 0 && before !== undefined) ? before : now;
+}
+
+/** Returns the later of the counts of two parts of an answer. */
+export function laterUsage(before: TokenUsage, now: TokenUsage): TokenUsage {
+  const counts: Record<string, number | undefined> = { ...before };
+  for (const [name, count] of Object.entries(now) as [string, number | undefined][]) {
+    counts[name] = laterCount(counts[name], count);
+  }
+  return counts;
+}
+
 type WholeCounts = Pick<TokenUsage, 'inputTokens' | 'outputTokens'>;
 
 /**

@@ -1,5 +1,6 @@
 import type { StreamPart } from '../../contract/stream-part.js';
-import { isJsonObject, isText } from './json-object.js';
+import { jsonSource, rawJson } from '../../../platform/common/json/json-source.js';
+import { isText, parseJsonObject } from './json-object.js';
 import { randomBytes } from 'node:crypto';
 
 const ID_BYTES = 12;
@@ -10,17 +11,31 @@ export function newToolCallId(): string {
 }
 
 /** A tool call that a provider sends in one piece. Each member may have any type. */
-export interface WholeCall {
+interface WholeCall {
   readonly id: unknown;
   readonly name: unknown;
   readonly args: unknown;
   readonly signature?: string | undefined;
 }
 
+/** Returns the JSON text of arguments. Without any, a call that is sent whole has none. */
+function argumentsOf(args: unknown): string {
+  if (args === undefined || args === null) return '';
+  return typeof args === 'object' ? jsonSource(args) : JSON.stringify(args);
+}
+
+/** The name of the member for arguments that are no JSON object, as Anthropic's documentation proposes. */
+const INVALID = 'INVALID_JSON';
+
+/** Returns arguments as an object for `stringifyWithSources`: as the model has written them, for an interface that takes objects only. */
+export function argumentsObject(json: string): object {
+  return rawJson(() => (parseJsonObject(json) === undefined ? JSON.stringify({ [INVALID]: json }) : json));
+}
+
 /** Returns the parts of a tool call that a provider sends in one piece. */
 export function wholeCallParts({ id, name, args, signature }: WholeCall): readonly StreamPart[] {
   const call = isText(id) ? id : newToolCallId();
-  const json = typeof args === 'string' ? args : JSON.stringify(isJsonObject(args) ? args : {});
+  const json = typeof args === 'string' ? args : argumentsOf(args);
   return [
     {
       type: 'tool_call_start',

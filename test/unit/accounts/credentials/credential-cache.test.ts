@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { CredentialCache } from '../../../../src/accounts/credentials/credential-cache.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { ShedLoad, type ShedReason } from '../../../../src/common/shed-load.js';
-import type { DatabasePresence, Presence } from '../../../../src/database/database-presence.js';
+import { CredentialCache, type StoredCredential } from '../../../../src/accounts/credentials/credential-cache.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import { ShedLoad, type ShedReason } from '../../../../src/platform/common/shed-load.js';
+import type { DatabaseAvailability, Availability } from '../../../../src/platform/database/database-availability.js';
 
-const REMEMBERED_MS = 500;
+const REMEMBERED_MS = 10_000;
 const UNKNOWN_MS = 1_000;
 const TRUSTED_MS = 10 * 60_000;
 const AT_ONCE = 200;
@@ -17,11 +17,24 @@ type Answer = (outcome: ReadonlyMap<string, string> | Error) => void;
 /** The answers that the test gives by itself, instead of `rows` at once. */
 let waiting: Answer[] | undefined;
 /** What is known of the database, and what a check finds. */
-let state: Presence;
-let checked: Presence;
+let state: Availability;
+let checked: Availability;
 let failure: Error | undefined;
 let shedLoad: ShedLoad;
-let cache: CredentialCache<string>;
+let credentials: CredentialCache<StoredCredential>;
+/** The position of the changes, and the one at which each account has changed. */
+let position: number;
+let changed: Map<string, number>;
+let isCurrent: boolean;
+
+const change = (accountId: string): unknown => changed.set(accountId, ++position);
+/** Returns the account of each credential. */
+const cache = {
+  get: async (id: string, networkOf?: () => string) => (await credentials.get(id, networkOf))?.accountId,
+  expect: (id: string) => {
+    credentials.expect(id);
+  },
+};
 
 beforeEach(() => {
   now = 1_000_000;
@@ -30,14 +43,35 @@ beforeEach(() => {
   waiting = failure = undefined;
   state = checked = 'available';
   shedLoad = new ShedLoad();
-  const presence = {
+  const availability = {
     get isUnavailable() {
       return state === 'unavailable';
     },
     check: () => Promise.resolve(checked),
-  } as DatabasePresence;
-  cache = new CredentialCache({ what: 'API keys', lookUp, presence, shedLoad, now: () => now });
+  } as DatabaseAvailability;
+  position = 0;
+  changed = new Map();
+  isCurrent = true;
+  const changes = {
+    get isCurrent() {
+      return isCurrent;
+    },
+    hasChangedSince: (accountId: string, since: number) => (changed.get(accountId) ?? 0) > since,
+  };
+  credentials = new CredentialCache({
+    what: 'API keys',
+    lookUp: lookUpStored,
+    changes,
+    availability,
+    shedLoad,
+    now: () => now,
+  });
 });
+
+async function lookUpStored(ids: readonly string[]): Promise<ReadonlyMap<string, StoredCredential>> {
+  const readAt = position;
+  return new Map([...(await lookUp(ids))].map(([id, accountId]) => [id, { accountId, readAt }]));
+}
 
 function lookUp(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   lookups.push(ids);
@@ -56,7 +90,7 @@ const failed = (work: Promise<unknown>): Promise<unknown> => work.catch((error: 
 const shed = (reason: ShedReason): number => new Map(shedLoad.counts).get(reason) ?? 0;
 
 describe('a credential', () => {
-  it('is remembered for half a second', async () => {
+  it('is remembered for ten seconds, which is a limit for changes that nothing tells', async () => {
     expect(await cache.get('key')).toBe('ada');
     rows.clear();
     now += REMEMBERED_MS - 1;
@@ -96,61 +130,48 @@ describe('a credential', () => {
     expect(lookups).toEqual([['key']]);
     waiting[0]?.(rows);
     expect(await Promise.all(answers)).toEqual(['ada', 'ada']);
-    expect((Reflect.get(cache, 'pending') as Map<string, unknown>).size).toBe(0);
+    expect((Reflect.get(credentials, 'pending') as Map<string, unknown>).size).toBe(0);
   });
 });
 
-describe('a credential that is invalidated', () => {
-  /** A question before the credential is invalidated and one afterwards, both without an answer. */
-  async function askedTwice() {
-    // Known credentials have two questions at once.
-    cache.expect('key');
-    const answers: Answer[] = (waiting = []);
-    const before = cache.get('key');
-    await turn();
-    cache.invalidate('key');
-    const after = cache.get('key');
-    await turn();
-    return { before, after, answers };
-  }
-
-  it('is looked up again at once, whether it exists or not', async () => {
+describe('a credential whose account has changed', () => {
+  it('is looked up again at once, and others are not', async () => {
+    rows.set('other', 'bob');
     await cache.get('key');
-    await cache.get('nobody');
-    rows = new Map([['nobody', 'bob']]);
-    cache.invalidate('key');
-    cache.invalidate('nobody');
-    expect([await cache.get('key'), await cache.get('nobody')]).toEqual([undefined, 'bob']);
+    await cache.get('other');
+    rows = new Map();
+    change('ada');
+    expect([await cache.get('key'), await cache.get('other')]).toEqual([undefined, 'bob']);
+    expect(lookups).toHaveLength(3);
   });
 
-  it('is not remembered by an answer that may be older, nor shared by it', async () => {
-    const { before, after, answers } = await askedTwice();
-    expect(lookups).toHaveLength(2);
-    answers[1]?.(new Map());
-    expect(await after).toBeUndefined();
-    answers[0]?.(rows);
-    expect(await before).toBe('ada');
-    expect(await cache.get('key')).toBeUndefined();
-    expect(lookups).toHaveLength(2);
-  });
-
-  it('does not affect later lookups', async () => {
-    const { before, after, answers } = await askedTwice();
-    answers[0]?.(rows);
-    await before;
-    const third = cache.get('key');
+  it('is looked up again if it has changed during the lookup', async () => {
+    waiting = [];
+    const answers = [cache.get('key')];
     await turn();
-    expect(lookups).toHaveLength(2);
-    answers[1]?.(rows);
-    expect(await Promise.all([after, third])).toEqual(['ada', 'ada']);
+    change('ada');
+    answers.push(cache.get('key'));
+    waiting.shift()?.(rows);
+    await turn();
+    expect(lookups).toEqual([['key'], ['key']]);
+    waiting.shift()?.(new Map());
+    expect(await Promise.all(answers)).toEqual([undefined, undefined]);
   });
 
   it('is not trusted during an outage', async () => {
     await cache.get('key');
-    cache.invalidate('key');
+    change('ada');
     state = 'unavailable';
     expect(await failed(cache.get('key'))).toMatchObject({ code: 'unavailable' });
   });
+});
+
+it('each request looks its credential up while changes of other replicas are not noticed', async () => {
+  await cache.get('key');
+  isCurrent = false;
+  rows.clear();
+  expect(await cache.get('key')).toBeUndefined();
+  expect(lookups).toHaveLength(2);
 });
 
 describe('while the database is unavailable', () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisAttemptCounters } from '../../../../src/auth/attempts/redis-attempt-counters.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-errors.js';
-import type { RedisConnection } from '../../../../src/redis/redis-connection.js';
+import { RedisUnavailable } from '../../../../src/platform/redis/redis-errors.js';
+import type { RedisConnection } from '../../../../src/platform/redis/redis-connection.js';
 
 const AWAY = new RedisUnavailable('No answer.', true);
 const BROKEN = new Error('The program of Redis has an error.');
@@ -16,7 +16,7 @@ class FakeRedis {
       this.calls.push(['exists', key]);
       return Promise.resolve(this.stored.has(key) ? 1 : 0);
     },
-    set: (...args: [key: string, value: string, options: object]) => {
+    set: (...args: [key: string, value: string, unit: string, seconds: number]) => {
       this.calls.push(['set', ...args]);
       this.stored.add(args[0]);
       return Promise.resolve('OK');
@@ -49,7 +49,7 @@ describe('counters in Redis', () => {
       expect(await memory.has('ada')).toBe(true);
       expect(redis.calls).toEqual([
         ['exists', 'chat:known:{ada}'],
-        ['set', 'chat:known:{ada}', '1', { expiration: { type: 'EX', value: 60 } }],
+        ['set', 'chat:known:{ada}', '1', 'EX', 60],
         ['exists', 'chat:known:{ada}'],
       ]);
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { networkOf, NO_NETWORK, siteOf } from '../../../../src/auth/network/client-network.js';
+import { networkOf, NO_NETWORK, sitePrefixOf } from '../../../../src/auth/network/client-network.js';
 import { leastMs } from '../../../support/least-ms.js';
 
 const NETWORK = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){3}::\/64)$/;
@@ -91,7 +91,7 @@ describe('the network of a client', () => {
     undefined,
   ])('is the one for what is no address when the text is %j', (text) => {
     expect(networkOf(text)).toBe(NO_NETWORK);
-    expect(siteOf(text)).toBe(NO_NETWORK);
+    expect(sitePrefixOf(text)).toBe(NO_NETWORK);
   });
 
   it('is the same for all addresses of an IPv6 customer, and another for any other customer', () => {
@@ -156,6 +156,6 @@ describe('the site of a client', () => {
     ['[2001:db8:1:ffff::2]:443', '2001:db8:1::/48'],
     ['2001:db8::1', '2001:db8:0::/48'],
   ])('of %s is %s', (address, site) => {
-    expect(siteOf(address)).toBe(site);
+    expect(sitePrefixOf(address)).toBe(site);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { keyOf } from '../../../../src/auth/attempts/count-attempt.js';
+import { keyOf } from '../../../../src/auth/attempts/attempt-counters.js';
 import { SignInLimits } from '../../../../src/auth/sign-in/sign-in-limits.js';
 import { RecordedCounters } from '../recorded-counters.js';
 

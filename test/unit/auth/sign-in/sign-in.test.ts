@@ -6,13 +6,13 @@ import type {
   SessionsService,
   VerifiedSession,
 } from '../../../../src/accounts/sessions/sessions.service.js';
-import { keyOf } from '../../../../src/auth/attempts/count-attempt.js';
+import { keyOf } from '../../../../src/auth/attempts/attempt-counters.js';
 import { SessionStart } from '../../../../src/auth/session/session-start.js';
 import { PasswordChange } from '../../../../src/auth/sign-in/password-change.js';
 import { SignInLimits } from '../../../../src/auth/sign-in/sign-in-limits.js';
 import { SignIn } from '../../../../src/auth/sign-in/sign-in.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import type { Config } from '../../../../src/config/config.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import type { Config } from '../../../../src/platform/config/config.js';
 import { RecordedCounters } from '../recorded-counters.js';
 
 const ADDRESS = '2001:db8:1:2::3';

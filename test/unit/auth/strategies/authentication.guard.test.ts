@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { Public } from '../../../../src/http/routing/public.decorator.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import { Public } from '../../../../src/platform/http/routing/public.decorator.js';
 import { contextOf, requestWith, TIER } from '../requests.js';
 import { AWAY, Decided, type Decision, newGuard, SEND_A_KEY } from './callers.js';
 
@@ -17,9 +17,7 @@ class Routes {
 
 function guardOf(...decisions: Decision[]): AuthenticationGuard {
   const guard = newGuard();
-  decisions.forEach((decide, index) => {
-    guard.add({ strategyName: `strategy ${index}` }, new Decided(decide));
-  });
+  for (const decide of decisions) guard.add(new Decided(decide));
   return guard;
 }
 
@@ -38,6 +36,26 @@ describe('the guard of authentication', () => {
     };
     await expect(guardOf(fail, accept, other).canActivate(contextOf(request))).resolves.toBe(true);
     expect(request.context.principal).toBe(ADA);
+  });
+
+  it('gives requests at the same time their own principals, in any order of the answers', async () => {
+    const decisions: (() => void)[] = [];
+    const bob: Principal = { ...ADA, accountId: 'bob' };
+    const principals = [ADA, bob];
+    const guard = guardOf((strategy) => {
+      const principal = principals[decisions.length];
+      decisions.push(() => {
+        if (principal === undefined) strategy.fail();
+        else strategy.success(principal);
+      });
+    });
+    const requests = [requestWith(), requestWith(), requestWith()];
+    const answers = requests.map((request) => guard.canActivate(contextOf(request)));
+    const outcomes = Promise.allSettled(answers);
+    await expect.poll(() => decisions.length).toBe(3);
+    for (const decide of decisions.reverse()) decide();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(requests.map(({ context }) => context.principal)).toEqual([ADA, bob, undefined]);
   });
 
   it('calls no strategy on a public route', async () => {

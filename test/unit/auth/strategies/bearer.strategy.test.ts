@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKeyVerifier } from '../../../../src/accounts/api-keys/api-key-verifier.js';
-import type { LastUsedRecorder } from '../../../../src/accounts/api-keys/last-used-recorder.js';
+import type { ApiKeyVerifier, LastUsedRecorder } from '../../../../src/accounts/api-keys/api-key-verifier.js';
 import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
 import { BearerStrategy } from '../../../../src/auth/strategies/bearer.strategy.js';
 import { contextOf, requestWith, TIER } from '../requests.js';
@@ -24,7 +23,7 @@ describe('API keys', () => {
     } as unknown as ApiKeyVerifier;
     const lastUsed = { touch: (keyId: string) => touched.push(keyId) } as unknown as LastUsedRecorder;
     guard = newGuard();
-    guard.add(BearerStrategy, new BearerStrategy(keys, lastUsed));
+    guard.add(new BearerStrategy(keys, lastUsed));
   });
 
   it('authenticate their account, and are recorded as used', async () => {

@@ -5,7 +5,7 @@ import { AWAY, newGuard } from './callers.js';
 
 describe('sessions', () => {
   const guard = newGuard();
-  guard.add(SessionStrategy, new SessionStrategy());
+  guard.add(new SessionStrategy());
 
   it('authenticate their account', async () => {
     const request = requestWith({}, { session: SESSION });
@@ -13,7 +13,7 @@ describe('sessions', () => {
     expect(request.context.principal).toEqual({
       accountId: 'ada',
       tier: TIER,
-      credential: { kind: 'session', sessionId: 's1' },
+      credential: { kind: 'session', sessionId: 's1', expiresAt: SESSION.expiresAt, readAt: SESSION.readAt },
     });
   });
 

@@ -3,9 +3,9 @@ import type { CompletionHook, HookContext } from '../../../../src/chat/hooks/com
 import { CompletionHooks } from '../../../../src/chat/hooks/completion-hooks.js';
 import type { ChatRequest } from '../../../../src/chat/request/chat-request.dto.js';
 import { ConversationValidation } from '../../../../src/chat/request/conversation/conversation-validation.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import type { Extensions } from '../../../../src/common/extensions/extensions.js';
-import { RequestValidationPipe } from '../../../../src/http/request/request-validation.pipe.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import type { Extensions } from '../../../../src/platform/common/extensions/extensions.js';
+import { RequestValidationPipe } from '../../../../src/platform/http/request/request-validation.pipe.js';
 import type { FailoverStream } from '../../../../src/upstreams/routing/failover-stream.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 

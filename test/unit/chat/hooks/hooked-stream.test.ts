@@ -75,7 +75,7 @@ beforeEach(() => {
 const beginning = (): Promise<string> => {
   const pending = settled().then(() => 'pending');
   return Promise.race([
-    stream.begun.then(
+    stream.started.then(
       () => 'begun',
       (failure: unknown) => (failure instanceof Error ? failure.message : 'failed'),
     ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../../../src/chat/request/chat-request.dto.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { RequestValidationPipe } from '../../../../src/http/request/request-validation.pipe.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import { RequestValidationPipe } from '../../../../src/platform/http/request/request-validation.pipe.js';
 
 const HELLO = { role: 'user', content: 'Hello' };
 const GOOD = { model: 'acme/fast', messages: [HELLO] };

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '../../../../src/chat/request/chat-request.dto.js';
 import { tokenDemand, withinGrant } from '../../../../src/chat/request/token-demand.js';
-import type { TierConfig } from '../../../../src/config/config.js';
-import type { Lease } from '../../../../src/throttling/limit-store.js';
-import { estimatePromptTokens } from '../../../../src/usage/record/token-estimate.js';
+import type { TierConfig } from '../../../../src/platform/config/config.js';
+import { promptTokensNow } from '../../../../src/upstreams/tokens/prompt-tokens.js';
 
 const MESSAGES = [{ role: 'user' as const, content: 'Hello, how are you today?' }];
-const PROMPT = estimatePromptTokens({ messages: MESSAGES });
+const PROMPT = promptTokensNow({ messages: MESSAGES }).atMost;
 const FREE = { name: 'free' } as TierConfig;
 const CAPPED: TierConfig = { ...FREE, maxTokens: 100 };
 const requestWith = (parts: Partial<ChatRequest> = {}): ChatRequest => ({
@@ -23,44 +22,38 @@ describe('the tokens that a request reserves', () => {
     ['what it asks for, up to the maximum of the tier', { max_tokens: 100 }, CAPPED, 100, 100],
     ['what it asks for, however much, without a maximum', { max_tokens: 1_000_000 }, FREE, 1_000_000, 1_000_000],
   ])('are its prompt and %s', (_, parts, tier, least, most) => {
-    expect(tokenDemand(requestWith(parts), tier)).toEqual({ atLeast: PROMPT + least, atMost: PROMPT + most });
+    const demand = { atLeast: PROMPT + least, atMost: PROMPT + most, prompt: PROMPT };
+    expect(tokenDemand(requestWith(parts), tier)).toEqual(demand);
+  });
+
+  it('are a tenth of the smallest limit for an answer without a limit, if that is more', () => {
+    expect(tokenDemand(requestWith(), FREE, 50_000)).toMatchObject({ atLeast: PROMPT + 1, atMost: PROMPT + 5_000 });
+    expect(tokenDemand(requestWith(), FREE, 5_000)).toMatchObject({ atMost: PROMPT + 1_024 });
   });
 
   it('are none of a request for more than the tier allows, which is refused later', () => {
     expect(tokenDemand(requestWith({ max_tokens: 101 }), CAPPED)).toEqual({ atLeast: 0, atMost: 0 });
   });
+
+  it('are those of the whole prompt, which takes several turns if it is long', async () => {
+    const messages = [{ role: 'user' as const, content: 'One more word. '.repeat(50_000) }];
+    const demand = tokenDemand(requestWith({ messages, max_tokens: 1 }), FREE);
+    expect(demand).toBeInstanceOf(Promise);
+    expect((await demand).atLeast).toBe(promptTokensNow({ messages }).atMost + 1);
+  });
 });
 
 describe('the token limit for the provider', () => {
-  const leaseOf = (tokens: number | undefined) => ({ tokens }) as Lease;
-  const within = (asked: number | undefined, granted: number, tier = CAPPED) =>
-    withinGrant(asked, requestWith(asked === undefined ? {} : { max_tokens: asked }), tier, leaseOf(PROMPT + granted));
-
-  it('is the one of the request without a quota', () => {
-    expect(withinGrant(50, requestWith({ max_tokens: 50 }), CAPPED, undefined)).toBe(50);
-    expect(withinGrant(50, requestWith({ max_tokens: 50 }), CAPPED, leaseOf(undefined))).toBe(50);
-    expect(withinGrant(undefined, requestWith(), FREE, leaseOf(undefined))).toBeUndefined();
-  });
-
-  it('is the one of the request when all its tokens are granted', () => {
-    expect([within(50, 50), within(undefined, 100), within(undefined, 1024, FREE)]).toEqual([50, undefined, undefined]);
+  it('is the one that holds already, without a quota or with enough of it', () => {
+    expect([withinGrant(50, undefined, PROMPT), withinGrant(undefined, undefined, PROMPT)]).toEqual([50, undefined]);
+    expect([withinGrant(50, PROMPT + 50, PROMPT), withinGrant(10, PROMPT + 99, PROMPT)]).toEqual([50, 10]);
   });
 
   it('is what is granted when that is less', () => {
-    expect([within(50, 49), within(undefined, 99), within(undefined, 1023, FREE)]).toEqual([49, 99, 1023]);
+    expect([withinGrant(50, PROMPT + 49, PROMPT), withinGrant(undefined, PROMPT + 99, PROMPT)]).toEqual([49, 99]);
   });
 
   it('is at least one token, where less was reserved than the prompt has', () => {
-    expect([within(50, 0), within(undefined, -5), within(undefined, -5, FREE)]).toEqual([1, 1, 1]);
-  });
-
-  it('does not count what hooks have added to the prompt since', () => {
-    const lengthened = requestWith({ messages: [...MESSAGES, ...MESSAGES] });
-    expect(withinGrant(undefined, lengthened, CAPPED, leaseOf(PROMPT + 100), requestWith())).toBeUndefined();
-    expect(withinGrant(undefined, lengthened, CAPPED, leaseOf(PROMPT + 99), requestWith())).toBe(99);
-  });
-
-  it('is never above the one that holds already', () => {
-    expect(withinGrant(10, requestWith(), CAPPED, leaseOf(PROMPT + 99))).toBe(10);
+    expect([withinGrant(50, PROMPT, PROMPT), withinGrant(undefined, 5, PROMPT)]).toEqual([1, 1]);
   });
 });

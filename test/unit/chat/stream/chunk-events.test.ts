@@ -1,7 +1,7 @@
 import { Logger, type MessageEvent } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Histogram } from '../../../../src/common/counts/histogram.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
+import { Histogram } from '../../../../src/platform/common/counts/counters.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import { sendChunks } from '../../../../src/chat/stream/chunk-events.js';
 import type { EventSink, ReadableParts } from '../../../../src/chat/stream/part-pump.js';
 import { InterChunkLatencies, InterChunkClock } from '../../../../src/chat/stream/inter-chunk-latencies.js';

@@ -1,10 +1,11 @@
 import { Controller, Module, Req, Res, Sse, SseSignal, type INestApplication, type MessageEvent } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NEVER, concat, of, range, map, tap, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { correctNestSse } from '../../../../src/chat/stream/nest-sse-corrections.js';
 
 const PATIENCE = { timeout: 30_000 };
 
@@ -165,4 +166,16 @@ describe('the event stream of Nest alone', () => {
     await bodyOf(await open('/headers'));
     expect(calls.map((name) => name.toLowerCase())).toContain('x-ours');
   });
+});
+
+it('a corrected response that Nest ends before the first event, as its client has left, throws nothing', async () => {
+  const server = createServer((_, served) => {
+    correctNestSse(served as Response, { keepsIds: false, beforeHeaders: vi.fn(), afterEvent: vi.fn() });
+    served.end();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}`);
+  expect([answer.status, await answer.text()]).toEqual([200, '']);
+  server.close();
 });

@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RevocationWatch } from '../../../../src/accounts/api-keys/revocation-watch.js';
-import type { SessionWatch } from '../../../../src/accounts/sessions/session-watch.js';
+import type { CredentialWatch, WatchedCredential } from '../../../../src/accounts/ended/credential-watch.js';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { OpenStreams, type EndStream } from '../../../../src/chat/stream/open-streams.js';
-import { DrainState } from '../../../../src/common/drain-state.js';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
-import type { Config } from '../../../../src/config/config.js';
+import { DrainState } from '../../../../src/platform/common/drain-state.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
+import type { Config } from '../../../../src/platform/config/config.js';
 
 const PRINCIPAL = { accountId: 'ada', credential: { kind: 'external', id: 'x' } } as Principal;
 const GRACE_MS = 60_000;
-const FAREWELL_MS = 2_000;
+const LINGER_MS = 2_000;
 
 describe('the streams of a process that stops', () => {
   let streams: OpenStreams;
@@ -17,8 +16,7 @@ describe('the streams of a process that stops', () => {
 
   beforeEach(() => {
     vi.useFakeTimers();
-    const watch = {} as RevocationWatch & SessionWatch;
-    streams = new OpenStreams(watch, watch, new DrainState(), new ShedLoad(), { maxStreams: 9 } as Config);
+    streams = new OpenStreams({} as CredentialWatch, new DrainState(), new ShedLoad(), { maxStreams: 9 } as Config);
     isDrained = false;
   });
   afterEach(() => {
@@ -26,7 +24,7 @@ describe('the streams of a process that stops', () => {
   });
 
   const drain = () =>
-    streams.drain(GRACE_MS, FAREWELL_MS).then(() => {
+    streams.drain(GRACE_MS, LINGER_MS).then(() => {
       isDrained = true;
     });
 
@@ -68,7 +66,7 @@ describe('the streams of a process that stops', () => {
     streams.add(PRINCIPAL, vi.fn());
     const drained = drain();
 
-    await vi.advanceTimersByTimeAsync(GRACE_MS + FAREWELL_MS);
+    await vi.advanceTimersByTimeAsync(GRACE_MS + LINGER_MS);
 
     await drained;
     expect(vi.getTimerCount()).toBe(0);
@@ -81,19 +79,16 @@ describe('an open stream', () => {
   class FakeWatch {
     readonly ended = new Map<string, () => void>();
 
-    constructor(private readonly name: string) {}
-
-    watch(id: string, onEnded: () => void): () => void {
+    watch({ kind, id, accountId }: WatchedCredential, onEnded: () => void): () => void {
       this.ended.set(id, onEnded);
-      watches.push(`${this.name} ${id}`);
+      watches.push(`${kind} ${id} of ${accountId}`);
       return () => {
         this.ended.delete(id);
       };
     }
   }
 
-  let keys: FakeWatch;
-  let sessions: FakeWatch;
+  let credentials: FakeWatch;
   let drainState: DrainState;
   let shed: ShedLoad;
   let streams: OpenStreams;
@@ -102,15 +97,9 @@ describe('an open stream', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     watches.length = 0;
-    [keys, sessions] = [new FakeWatch('key'), new FakeWatch('session')];
+    credentials = new FakeWatch();
     [drainState, shed, end] = [new DrainState(), new ShedLoad(), vi.fn<EndStream>()];
-    streams = new OpenStreams(
-      keys as unknown as RevocationWatch,
-      sessions as unknown as SessionWatch,
-      drainState,
-      shed,
-      { maxStreams: 2 } as Config,
-    );
+    streams = new OpenStreams(credentials as unknown as CredentialWatch, drainState, shed, { maxStreams: 2 } as Config);
   });
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
@@ -126,15 +115,15 @@ describe('an open stream', () => {
   };
 
   it.each([
-    [KEY, 'key k1', () => keys, 'The API key was revoked, has expired, or belongs to a disabled account.'],
-    [SESSION, 'session s1', () => sessions, 'The session has ended.'],
-  ] as const)('ends with its credential: %#', (principal, watched, watch, message) => {
+    [KEY, 'api_key k1 of ada', 'The API key was revoked, has expired, or belongs to a disabled account.'],
+    [SESSION, 'session s1 of ada', 'The session has ended.'],
+  ] as const)('ends with its credential: %#', (principal, watched, message) => {
     const over = streams.add(principal, end);
     expect(watches).toEqual([watched]);
-    for (const onEnded of watch().ended.values()) onEnded();
+    for (const onEnded of credentials.ended.values()) onEnded();
     expectRevoked(message);
     over();
-    expect(watch().ended.size).toBe(0);
+    expect(credentials.ended.size).toBe(0);
   });
 
   it('is watched until it is over, and counted', () => {
@@ -142,7 +131,7 @@ describe('an open stream', () => {
     expect(streams.count).toBe(2);
     first();
     first();
-    expect([streams.count, keys.ended.size, sessions.ended.size]).toEqual([1, 0, 1]);
+    expect([streams.count, [...credentials.ended.keys()]]).toEqual([1, ['s1']]);
     second();
     expect(streams.count).toBe(0);
   });
@@ -163,20 +152,20 @@ describe('an open stream', () => {
   it('that only reads uses no slot, ends with its credential, and is awaited at the stop', async () => {
     const over = streams.addReader(KEY, end);
     expect(streams.count).toBe(0);
-    for (const onEnded of keys.ended.values()) onEnded();
+    for (const onEnded of credentials.ended.values()) onEnded();
     expectRevoked('The API key was revoked, has expired, or belongs to a disabled account.');
     let isDrained = false;
-    const drained = streams.drain(GRACE_MS, FAREWELL_MS).then(() => (isDrained = true));
+    const drained = streams.drain(GRACE_MS, LINGER_MS).then(() => (isDrained = true));
     await vi.advanceTimersByTimeAsync(1);
     expect(isDrained).toBe(false);
     over();
     await drained;
-    expect(keys.ended.size).toBe(0);
+    expect(credentials.ended.size).toBe(0);
   });
 
   it('that only reads is ended when the grace is over', async () => {
     const over = streams.addReader(KEY, end);
-    const drained = streams.drain(GRACE_MS, FAREWELL_MS);
+    const drained = streams.drain(GRACE_MS, LINGER_MS);
     await vi.advanceTimersByTimeAsync(GRACE_MS);
     expect(end).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'shutting_down' }));
     over();

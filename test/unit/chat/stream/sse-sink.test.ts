@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
 import { SseSink } from '../../../../src/chat/stream/sse-sink.js';
-import { isReaderLimited } from '../../../../src/http/connections/reader-limit.js';
+import { isReaderLimited } from '../../../../src/platform/http/connections/reader-limit.js';
 
 const STALL_MS = 30_000;
 const EVENT = 'data: {"content":"Hi","done":false}\n\n';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { TierLimits } from '../../../../src/config/limits/limit-table.js';
+import type { TierLimits } from '../../../../src/platform/config/limits/limit-table.js';
 import { AccountUse, statesOf } from '../../../../src/throttling/in-process/account-use.js';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
-import { limitsOf } from '../../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../../src/throttling/account-limits.js';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ describe('the use of one account', () => {
   };
 
   it('is nothing at first, even at the beginning of time', () => {
-    expect(states(NOON)).toEqual({
+    expect(states(NOON)).toMatchObject({
       requestsPerMinute: { limit: 10, remaining: 10, resetSeconds: 60 },
       concurrentStreams: { limit: 4, remaining: 4 },
       tokensPerMinute: { limit: 300, remaining: 300, resetSeconds: 60 },
@@ -42,11 +42,11 @@ describe('the use of one account', () => {
   ] as const)('counts %s from the first request, to the millisecond', (name, max) => {
     use.count(limit(name), 1, NOON);
     use.count(limit(name), 1, NOON + MINUTE_MS - 1);
-    expect(states(NOON + MINUTE_MS - 1)[name]).toEqual({ limit: max, remaining: max - 2, resetSeconds: 1 });
-    expect(states(NOON + MINUTE_MS)[name]).toEqual({ limit: max, remaining: max, resetSeconds: 60 });
+    expect(states(NOON + MINUTE_MS - 1)[name]).toMatchObject({ limit: max, remaining: max - 2, resetSeconds: 1 });
+    expect(states(NOON + MINUTE_MS)[name]).toMatchObject({ limit: max, remaining: max, resetSeconds: 60 });
 
     use.count(limit(name), 1, NOON + MINUTE_MS);
-    expect(states(NOON + MINUTE_MS + 1)[name]).toEqual({ limit: max, remaining: max - 1, resetSeconds: 60 });
+    expect(states(NOON + MINUTE_MS + 1)[name]).toMatchObject({ limit: max, remaining: max - 1, resetSeconds: 60 });
     expect(states(NOON + MINUTE_MS + 1001)[name]?.resetSeconds).toBe(59);
   });
 

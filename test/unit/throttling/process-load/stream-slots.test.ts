@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EventLoop } from '../../../../src/common/event-loop/event-loop.js';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
-import type { Config } from '../../../../src/config/config.js';
+import type { EventLoop } from '../../../../src/platform/common/event-loop/event-loop.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
+import type { Config } from '../../../../src/platform/config/config.js';
 import { StreamSlots } from '../../../../src/throttling/process-load/stream-slots.js';
 
 const response = (closed = false) => Object.assign(new EventEmitter(), { closed }) as unknown as Response;

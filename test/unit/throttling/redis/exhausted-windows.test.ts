@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
 import { ExhaustedWindows } from '../../../../src/throttling/redis/exhausted-windows.js';
-import { limitsOf } from '../../../../src/throttling/tier-limits.js';
+import { limitsOf } from '../../../../src/throttling/account-limits.js';
 
 const LEFT_MS = 30_000;
 const SLACK_MS = 20;
@@ -29,7 +29,7 @@ const size = (): number => (Reflect.get(windows, 'windows') as Map<string, unkno
 describe('a window without requests left', () => {
   it('is kept with the time that is left, until shortly before its end', () => {
     set('ada');
-    expect(windows.get('ada', LIMITS)).toEqual({ name: 'requestsPerMinute', states: STATES });
+    expect(windows.get('ada', LIMITS)).toMatchObject({ name: 'requestsPerMinute', states: STATES });
     vi.advanceTimersByTime(10_000);
     expect(resetOf('ada')).toBe(20);
     vi.advanceTimersByTime(5_000 - 10);

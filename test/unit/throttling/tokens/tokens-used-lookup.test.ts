@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
 import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used-lookup.js';
-import { TokensUsed } from '../../../../src/throttling/tokens/tokens-used.js';
 
 const DAY = Date.parse('2026-11-21T00:00:00Z');
 const LIMIT: Limit = { name: 'tokensPerDay', unit: 'tokens', window: 'day', max: 100 };
@@ -16,13 +15,12 @@ describe('the tokens that the ledger knows', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     lookups = [];
-    class Ledger extends TokensUsed {
-      since(accountId: string, from: Date): Promise<number> {
+    lookup = new TokensUsedLookup({
+      since: (accountId, from) => {
         lookups.push(`${accountId} ${from.toISOString()}`);
         return answer();
-      }
-    }
-    lookup = new TokensUsedLookup(new Ledger());
+      },
+    });
   });
 
   it('are read once for requests that arrive together, and again for later ones', async () => {

@@ -12,7 +12,7 @@ const COMPLETE: StreamPart = { type: 'complete', last: true };
 function read(parts: readonly StreamPart[], keepsToolCalls = true) {
   const trace = new CallTrace('request-1');
   trace.beginAttempt('acme');
-  const collector = new PartCollector(trace, true, keepsToolCalls, 'acme');
+  const collector = new PartCollector(trace, true, keepsToolCalls, { protocol: 'acme', upstream: 'a' });
   for (const part of parts) collector.add(part);
   const taken: CompletionPart[] = [];
   for (let part = collector.take(); part !== undefined; part = collector.take()) taken.push(part);
@@ -70,18 +70,22 @@ describe('the tool calls of an answer', () => {
     ['is open when the answer is complete', [start('1'), delta('1', '{}'), finish('stop'), COMPLETE]],
     ['is cut by the limit of tokens', [start('1'), delta('1', '{"a":'), finish('length'), COMPLETE]],
     ['has arguments that are cut', [start('1'), delta('1', '{"a":'), end('1'), COMPLETE]],
-    ['has arguments that are no object', [start('1'), delta('1', '[1]'), end('1'), COMPLETE]],
+    ['has no arguments at the limit of tokens', [start('1'), end('1'), finish('length'), COMPLETE]],
+    [
+      'goes on after the end of the answer',
+      [{ type: 'text', text: 'a' }, { type: 'complete', last: false }, start('1')],
+    ],
     ['has arguments that are too long', [start('1'), delta('1', ' '.repeat(1024 * 1024 + 1)), COMPLETE]],
-    ['has the id of another call', [start('1'), end('1'), start('1')]],
+    ['has the id of another open call', [start('1'), start('1')]],
     ['has no id', [start('')]],
     ['has no name', [start('1', '')]],
     ['has not begun', [delta('1', '{}')]],
-    ['has ended twice', [start('1'), end('1'), end('1')]],
+    ['has ended twice', [start('1'), delta('1', '{}'), end('1'), end('1')]],
     ['follows too many others', Array.from({ length: 257 }, (_, index) => start(String(index)))],
   ])('fail the answer with upstream_error when one %s', (_, parts) => {
     const { collector, taken } = read(parts);
     expect(collector.error).toMatchObject({ code: 'upstream_error' });
-    expect([collector.complete, collector.isWhole]).toEqual([false, false]);
+    expect(collector.isWhole).toBe(false);
     expect(taken.filter(({ type }) => type === 'tool_call_end').length).toBeLessThanOrEqual(1);
   });
 
@@ -89,9 +93,25 @@ describe('the tool calls of an answer', () => {
     expect(read([start('1'), finish('content_filter'), COMPLETE]).collector.error).toBeUndefined();
   });
 
-  it('are ignored after the end of the answer', () => {
-    const { taken, collector } = read([{ type: 'complete', last: false }, start('1')]);
-    expect([taken, collector.error]).toEqual([[], undefined]);
+  it.each([
+    ['the next call', [start('2'), delta('2', '{}'), end('2'), finish('length'), COMPLETE]],
+    ['a text', [{ type: 'text', text: 'a' }, finish('length'), COMPLETE] as const],
+    ['the finish', [finish('stop'), COMPLETE]],
+  ])('keep arguments that are no JSON object as they are, when they are followed by %s', (_, following) => {
+    const { taken, collector } = read([start('1'), delta('1', '{a: 1}'), end('1'), ...following]);
+    expect(collector.error).toBeUndefined();
+    expect(taken.slice(1, 3)).toEqual([
+      { type: 'tool_call_delta', id: '1', json: '{a: 1}' },
+      { type: 'tool_call_end', id: '1' },
+    ]);
+  });
+
+  it('get ids of their own if the provider gives one id to two of them', () => {
+    const call = [start('1'), delta('1', '{}'), end('1')];
+    const { taken, collector } = read([...call, ...call, finish('stop'), COMPLETE]);
+    expect(collector.error).toBeUndefined();
+    const ids = taken.flatMap((part) => (part.type === 'tool_call_end' ? [part.id] : []));
+    expect([ids[0], new Set(ids).size]).toEqual(['1', 2]);
   });
 
   it('are only a sign of life when the request offers no tools', () => {

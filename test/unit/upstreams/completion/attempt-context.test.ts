@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
-import type { Config, UpstreamConfig } from '../../../../src/config/config.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
+import type { Config, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
 import { AttemptContext } from '../../../../src/upstreams/completion/attempt-context.js';
 import type { AttemptEnd } from '../../../../src/upstreams/completion/attempt-observer.js';

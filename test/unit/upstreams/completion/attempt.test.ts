@@ -4,6 +4,8 @@ import { Attempt } from '../../../../src/upstreams/completion/attempt.js';
 import { CallTrace, type AttemptTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { PartCollector } from '../../../../src/upstreams/completion/part-collector.js';
 import type { PartSource } from '../../../../src/upstreams/completion/part-source.js';
+import type { UpstreamTimeouts } from '../../../../src/platform/config/config.js';
+import { TEST_UPSTREAM } from '../../../../src/testing/protocols/samples.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { StreamPart } from '../../../../src/upstreams/contract/stream-part.js';
 
@@ -70,6 +72,8 @@ const observer: AttemptObserver = {
 /** An observer may ignore the first text. */
 const withoutText: AttemptObserver = { onEnd: () => undefined };
 
+const upstreamWith = (timeouts: UpstreamTimeouts) => ({ ...TEST_UPSTREAM, timeouts });
+
 function open(prepare: (source: FakeSource) => void = () => undefined): void {
   const collector = new PartCollector(trace);
   attempt = new Attempt(
@@ -79,7 +83,7 @@ function open(prepare: (source: FakeSource) => void = () => undefined): void {
       return source;
     },
     collector,
-    { connectMs: 1, firstTokenMs: FIRST_TOKEN_MS, idleMs: IDLE_MS },
+    upstreamWith({ connectMs: 1, firstTokenMs: FIRST_TOKEN_MS, idleMs: IDLE_MS }),
     trace,
     facts,
     [withoutText, observer],
@@ -125,13 +129,28 @@ describe('an attempt', () => {
     attempt.stop(STOPPED);
   });
 
+  it('whose events all say that it is complete fails when its source breaks off, and not when its source ends', () => {
+    for (const isBroken of [true, false]) {
+      open();
+      source.bring(HI, FINISH, COMPLETE);
+      source.bring(HI, FINISH, isBroken ? COMPLETE : LAST);
+      if (isBroken) source.breaks(FAILED);
+      const read = () => {
+        while (attempt.read() !== undefined);
+        return attempt.isOver;
+      };
+      if (isBroken) expect(read).toThrow(FAILED);
+      else expect(read()).toBe(true);
+    }
+  });
+
   it('that cannot open its source fails when it is read', () => {
     attempt = new Attempt(
       () => {
         throw new TypeError('a bug');
       },
       new PartCollector(trace),
-      { connectMs: 1, firstTokenMs: 1, idleMs: 1 },
+      upstreamWith({ connectMs: 1, firstTokenMs: 1, idleMs: 1 }),
       trace,
       facts,
       [observer],
@@ -292,6 +311,18 @@ describe('the time of an attempt', () => {
     vi.advanceTimersByTime(1);
     expect(onChange).toHaveBeenCalled();
     expect([attempt.read(), attempt.isOver, facts.code]).toEqual([undefined, true, undefined]);
+  });
+
+  it('is the usual one again if the answer goes on, because each event may say that the answer is complete', () => {
+    open();
+    for (let event = 0; event < 3; event += 1) {
+      source.bring(HI, FINISH, COMPLETE);
+      while (attempt.read() !== undefined);
+      vi.advanceTimersByTime(IDLE_MS - 1);
+    }
+    expect(onChange).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expectLate();
   });
 
   it('is two seconds after a refusal, for its reason', () => {

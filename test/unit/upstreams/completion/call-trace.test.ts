@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PriceConfig } from '../../../../src/config/config.js';
+import type { PriceConfig } from '../../../../src/platform/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 
-const SAMPLE_LENGTH = 4_096;
 const PRICE = { inputPerMillion: 1 } as unknown as PriceConfig;
 
 let trace: CallTrace;
@@ -49,15 +48,19 @@ describe('the trace of a completion', () => {
     expect([trace.usage, trace.finish]).toEqual([{}, undefined]);
   });
 
-  it('counts the whole text, and keeps its beginning', () => {
-    expect([trace.textLength, trace.sample]).toEqual([0, '']);
-    trace.addText('Hel');
-    trace.addText('lo');
-    expect([trace.textLength, trace.sample]).toEqual([5, 'Hello']);
-    trace.addText('x'.repeat(SAMPLE_LENGTH - 6));
-    trace.addText('yz');
-    trace.addText('w'.repeat(SAMPLE_LENGTH));
-    expect(trace.textLength).toBe(2 * SAMPLE_LENGTH + 1);
-    expect(trace.sample).toBe(`Hello${'x'.repeat(SAMPLE_LENGTH - 6)}y`);
+  it('counts the whole answer, in whatever pieces it arrives', () => {
+    expect([trace.textLength, trace.passedTokens]).toEqual([0, 0]);
+    for (const piece of ['An', 'swer', ' of fi', 've to', 'kens']) trace.addText(piece);
+    const whole = new CallTrace('request-2');
+    whole.addText('Answer of five tokens');
+    expect([trace.textLength, trace.passedTokens]).toEqual([21, whole.passedTokens]);
+  });
+
+  it('counts reasoning apart from the length of the answer', () => {
+    trace.addReasoning('Let me think about it.');
+    expect(trace.textLength).toBe(0);
+    expect(trace.passedTokens).toBeGreaterThan(4);
+    trace.beginAttempt('backup');
+    expect(trace.passedTokens).toBe(0);
   });
 });

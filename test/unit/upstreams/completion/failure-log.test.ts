@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import { FailureLog } from '../../../../src/upstreams/completion/failure-log.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 
@@ -19,7 +19,10 @@ describe('the log of a failed attempt', () => {
     'has one line for %s, with the reason of the provider',
     (code) => {
       failWith(providerFailure(code, 'HTTP 5xx'));
-      const line = { requestId: 'request-1', model: 'acme/fast', upstream: 'acme', code, reason: 'HTTP 5xx' };
+      const line = {
+        ...{ requestId: 'request-1', model: 'acme/fast', upstream: 'acme', code, reason: 'HTTP 5xx' },
+        cause: { kind: expect.any(String) as string },
+      };
       expect(warn.mock.calls).toEqual([[{ msg: 'An upstream failed', ...line }]]);
     },
   );

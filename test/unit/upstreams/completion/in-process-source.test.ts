@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { UpstreamConfig } from '../../../../src/config/config.js';
+import type { UpstreamConfig } from '../../../../src/platform/config/config.js';
 import type { AttemptContext } from '../../../../src/upstreams/completion/attempt-context.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { InProcessSource } from '../../../../src/upstreams/completion/in-process-source.js';

@@ -6,7 +6,7 @@ import type { Message } from '../../../../src/upstreams/contract/conversation.js
 
 describe('the opaque state of a provider', () => {
   it('leaves with the name of its protocol', () => {
-    const collector = new PartCollector(new CallTrace('request-1'), true, true, 'acme');
+    const collector = new PartCollector(new CallTrace('request-1'), true, true, { protocol: 'acme', upstream: 'a' });
     collector.add({ type: 'reasoning', text: '', signature: 's', encrypted: 'e' });
     collector.add({ type: 'tool_call_start', id: '1', name: 'f', index: 0, signature: 's' });
     expect([collector.take(), collector.take()]).toEqual([
@@ -30,7 +30,7 @@ describe('the opaque state of a provider', () => {
         ],
       },
     ];
-    expect(withOwnState(messages, 'acme')).toEqual([
+    expect(withOwnState(messages, { protocol: 'acme', upstream: 'a' })).toEqual([
       { role: 'user', content: 'Hi' },
       {
         role: 'assistant',
@@ -47,6 +47,6 @@ describe('the opaque state of a provider', () => {
 
   it('costs nothing where there is none', () => {
     const messages: readonly Message[] = [{ role: 'assistant', content: [{ type: 'text', text: 'yes' }] }];
-    expect(withOwnState(messages, 'acme')).toBe(messages);
+    expect(withOwnState(messages, { protocol: 'acme', upstream: 'a' })).toBe(messages);
   });
 });

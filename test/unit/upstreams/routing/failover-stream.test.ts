@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RouteConfig } from '../../../../src/config/config.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
+import type { RouteConfig } from '../../../../src/platform/config/config.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { Attempt } from '../../../../src/upstreams/completion/attempt.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
@@ -103,13 +103,13 @@ describe('a completion', () => {
   it('returns what its route sends, with the parts before the first text, and ends with it', async () => {
     open();
     attempt(0).sends(USAGE);
-    expect([completion.read(), onReadable.mock.calls.length, await isSettled(completion.begun)]).toEqual([
+    expect([completion.read(), onReadable.mock.calls.length, await isSettled(completion.started)]).toEqual([
       undefined,
       0,
       'pending',
     ]);
     attempt(0).sends(HEL);
-    expect([onReadable.mock.calls.length, await isSettled(completion.begun)]).toEqual([1, 'resolved']);
+    expect([onReadable.mock.calls.length, await isSettled(completion.started)]).toEqual([1, 'resolved']);
     attempt(0).sends(LO);
     expect(readAll()).toEqual([USAGE, HEL, LO]);
     expect([completion.isOver, completion.isComplete]).toEqual([false, false]);
@@ -122,11 +122,11 @@ describe('a completion', () => {
   it('begins with reasoning, and with an answer that has no text', async () => {
     open();
     attempt(0).sends(HM);
-    expect([await isSettled(completion.begun), readAll()]).toEqual(['resolved', [HM]]);
+    expect([await isSettled(completion.started), readAll()]).toEqual(['resolved', [HM]]);
 
     open();
     attempt(1).ends();
-    expect([await isSettled(completion.begun), readAll()]).toEqual(['resolved', []]);
+    expect([await isSettled(completion.started), readAll()]).toEqual(['resolved', []]);
     expect([completion.isOver, completion.isComplete, onOver.mock.calls]).toEqual([true, true, [[undefined]]]);
   });
 
@@ -170,7 +170,7 @@ describe('a route that fails before its first text', () => {
   it('is replaced by the next route, and nothing that it has sent is returned', async () => {
     open();
     attempt(0).sends(USAGE, FAILED);
-    expect([tried, onReadable.mock.calls.length, await isSettled(completion.begun)]).toEqual([
+    expect([tried, onReadable.mock.calls.length, await isSettled(completion.started)]).toEqual([
       ['a', 'b'],
       0,
       'pending',
@@ -194,7 +194,7 @@ describe('a route that fails before its first text', () => {
   it('as the last one is the failure of the completion, thrown once', async () => {
     open([ROUTES[0] as RouteConfig].values());
     attempt(0).sends(FAILED);
-    await expect(completion.begun).rejects.toBe(FAILED);
+    await expect(completion.started).rejects.toBe(FAILED);
     expect([onReadable.mock.calls.length, completion.isOver]).toEqual([1, false]);
     expect(() => completion.read()).toThrow(FAILED);
     expect([completion.read(), completion.isOver, completion.isComplete]).toEqual([undefined, true, false]);
@@ -206,7 +206,7 @@ describe('a route that fails before its first text', () => {
     async (failure) => {
       open();
       attempt(0).sends(failure);
-      await expect(completion.begun).rejects.toBe(failure);
+      await expect(completion.started).rejects.toBe(failure);
       expect([tried, onOver.mock.calls]).toEqual([['a'], [[failure]]]);
     },
   );
@@ -215,7 +215,7 @@ describe('a route that fails before its first text', () => {
     open(undefined, (first) => {
       first.sends(REJECTED);
     });
-    await expect(completion.begun).rejects.toBe(REJECTED);
+    await expect(completion.started).rejects.toBe(REJECTED);
     expect([tried, onOver.mock.calls]).toEqual([['a'], [[REJECTED]]]);
   });
 });
@@ -234,7 +234,7 @@ describe('a completion that cannot begin', () => {
     ],
   ])('with %s fails', async (_, routes, reason) => {
     open(routes as Iterator<RouteConfig>);
-    const failure = await completion.begun.catch((error: unknown) => error as ServiceError);
+    const failure = await completion.started.catch((error: unknown) => error as ServiceError);
     expect(failure).toBeInstanceOf(ServiceError);
     expect((failure as ServiceError).cause ?? failure).toMatchObject({ message: reason });
     expect(onOver.mock.calls).toEqual([[failure]]);
@@ -249,7 +249,7 @@ describe('a completion that cannot begin', () => {
       throw bug;
     };
     completion = new FailoverStream(COMPLETION, ROUTES[Symbol.iterator](), { begin, tracer: undefined }, onOver);
-    await expect(completion.begun).rejects.toMatchObject({ code: 'internal_error', cause: bug });
+    await expect(completion.started).rejects.toMatchObject({ code: 'internal_error', cause: bug });
     expect(onOver).toHaveBeenCalledOnce();
   });
 });
@@ -274,7 +274,7 @@ describe('a completion that is stopped', () => {
     open();
     attempt(0).sends(USAGE);
     completion.stop(STOPPED);
-    await expect(completion.begun).rejects.toBe(STOPPED);
+    await expect(completion.started).rejects.toBe(STOPPED);
     expect([attempt(0).stopped, onOver.mock.calls, onReadable.mock.calls.length]).toEqual([[STOPPED], [[STOPPED]], 1]);
     expect(() => completion.read()).toThrow(STOPPED);
     attempt(0).sends(HEL);

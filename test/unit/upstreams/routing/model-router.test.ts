@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
-import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/config/config.js';
+import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import type { AttemptEnd, AttemptTracer } from '../../../../src/upstreams/completion/attempt-observer.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import type { HttpProtocol, Protocol } from '../../../../src/upstreams/contract/protocol.js';
@@ -76,13 +76,13 @@ class RoutedModel {
 
 /** Records where each attempt began, and adds a header to it. */
 class FakeTracer implements AttemptTracer {
-  readonly begun: unknown[] = [];
+  readonly started: unknown[] = [];
   readonly onEnd = vi.fn<(end: AttemptEnd) => void>();
 
   constructor(private readonly place: AsyncLocalStorage<string>) {}
 
   begin: AttemptTracer['begin'] = ({ upstream }, trace, route, call) => {
-    this.begun.push([upstream, trace.requestId, route.model, call.model, this.place.getStore()]);
+    this.started.push([upstream, trace.requestId, route.model, call.model, this.place.getStore()]);
     return { headers: { traceparent: `of ${upstream}` }, onEnd: this.onEnd };
   };
 }
@@ -127,7 +127,7 @@ describe('the router of a model', () => {
       routed.connection.head(503, {}).end();
       expect(await partsOf(stream)).toEqual([text('second')]);
     });
-    expect(tracer.begun).toEqual([
+    expect(tracer.started).toEqual([
       ['first', 'request-1', 'fast', 'fast', 'in the request'],
       ['second', 'request-1', 'fast', 'fast', 'in the request'],
     ]);
@@ -155,7 +155,7 @@ describe('the router of a model', () => {
       routed.connection.head();
       await stream.accepted;
       routed.connection.breaks();
-      await expect(stream.begun).rejects.toMatchObject({ code: 'upstream_error' });
+      await expect(stream.started).rejects.toMatchObject({ code: 'upstream_error' });
       expect(() => stream.read()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
       expect([failures().length, routed.onOver.mock.calls.length]).toEqual([count, count]);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Capability } from '../../../../src/config/capability.js';
-import type { ModelConfig, RouteConfig } from '../../../../src/config/config.js';
+import type { Capability } from '../../../../src/platform/config/capabilities.js';
+import type { ModelConfig, RouteConfig } from '../../../../src/platform/config/config.js';
 import type { Protocol } from '../../../../src/upstreams/contract/protocol.js';
 import { neededCapabilities, type CapabilityMembers } from '../../../../src/upstreams/routing/needed-capabilities.js';
 import { withRoutesFor } from '../../../../src/upstreams/routing/route-options.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelConfig, RouteConfig } from '../../../../src/config/config.js';
-import type { GenerationOption, GenerationOptions } from '../../../../src/config/generation-options.js';
+import type { ModelConfig, RouteConfig } from '../../../../src/platform/config/config.js';
+import type { GenerationOption, GenerationOptions } from '../../../../src/platform/config/capabilities.js';
 import type { OptionNames, Protocol } from '../../../../src/upstreams/contract/protocol.js';
 import { optionsForRoute, withRoutesFor } from '../../../../src/upstreams/routing/route-options.js';
 
@@ -49,10 +49,10 @@ describe('the routes that take the options of a request', () => {
 describe('the options for a route', () => {
   it('are the same object when the route accepts the temperature', () => {
     const options = { temperature: 1, seed: 7 };
-    expect(optionsForRoute(options, FULL, routeTo('a'))).toBe(options);
+    expect(optionsForRoute(options, FULL, routeTo('a'), {})).toBe(options);
   });
 
   it('have no temperature when the route does not take it', () => {
-    expect(optionsForRoute({ temperature: 1, seed: 7 }, FULL, routeTo('a', 'temperature'))).toEqual({ seed: 7 });
+    expect(optionsForRoute({ temperature: 1, seed: 7 }, FULL, routeTo('a', 'temperature'), {})).toEqual({ seed: 7 });
   });
 });

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/config/config.js';
+import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import { routesToTry } from '../../../../src/upstreams/routing/route-order.js';
 import { RouteStates } from '../../../../src/upstreams/routing/route-states.js';

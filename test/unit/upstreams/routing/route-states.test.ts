@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import type { RouteConfig, UpstreamConfig } from '../../../../src/config/config.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
+import type { RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { ProviderFailure, providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { RedisCooldowns } from '../../../../src/upstreams/routing/redis-cooldowns.js';
 import type { RouteState } from '../../../../src/upstreams/routing/route-state.js';
@@ -104,6 +104,45 @@ describe('the state of a route', () => {
     failTimes(2 * FAILURES_TO_OPEN, failure);
     expect(waits()).toEqual([0, 0, 0]);
     expect(cooldowns.published).toEqual([]);
+  });
+
+  it('counts attempts and errors since the start and of the last five minutes, with the last error', () => {
+    const cause = { kind: 'unauthorized', status: 401 } as const;
+    attempt(fast);
+    attempt(fast, providerFailure('upstream_error', 'HTTP 401', { failureCause: cause }));
+    vi.advanceTimersByTime(240_000);
+    const running = fast.begin();
+    vi.advanceTimersByTime(1_000);
+    const { counts } = fast;
+    expect(counts).toMatchObject({ attempts: 3, recent: { attempts: 3, errors: 1 }, attemptedAgoMs: 1_000 });
+    expect([...counts.errors]).toEqual([['upstream_error unauthorized', 1]]);
+    expect(counts.lastError).toEqual({
+      agoMs: 241_000,
+      text: 'upstream_error (unauthorized, HTTP 401): the provider refuses the key or the account of the service',
+    });
+    vi.advanceTimersByTime(120_000);
+    running.onEnd({ type: 'complete' });
+    expect(counts.recent).toEqual({ attempts: 1, errors: 0 });
+    vi.advanceTimersByTime(600_000);
+    expect(counts).toMatchObject({ attempts: 3, recent: { attempts: 0, errors: 0 } });
+    expect(smart.counts).toMatchObject({ attempts: 0, attemptedAgoMs: undefined, lastError: undefined });
+  });
+
+  it('is closed by an operator, here and at the other replicas', () => {
+    failTimes(FAILURES_TO_OPEN, providerFailure('upstream_timeout', 'no token'));
+    cooldowns.receive('acme', 5_000);
+    states.close('acme', 'fast one');
+    states.close('acme', undefined);
+    expect(waits()).toEqual([0, 0, 0]);
+    expect(cooldowns.published).toEqual([
+      ['acme fast one', 0],
+      ['acme', 0],
+    ]);
+    failTimes(FAILURES_TO_OPEN - 1, providerFailure('upstream_error', 'HTTP 500'));
+    expect(waits()).toEqual([0, 0, 0]);
+    cooldowns.receive('other', 5_000);
+    cooldowns.receive('other', 0);
+    expect(waits()).toEqual([0, 0, 0]);
   });
 
   it('counts no failure of a stopped attempt', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import { ProviderFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import { failureOfConnection, unexpectedFailure } from '../../../../src/upstreams/transport/connection-failure.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ServiceError } from '../../../../src/common/service-error.js';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
-import type { Config, UpstreamConfig } from '../../../../src/config/config.js';
+import type { ServiceError } from '../../../../src/platform/common/service-error.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
+import type { Config, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { UpstreamConnections } from '../../../../src/upstreams/transport/upstream-connections.js';
 import type { UpstreamRequest } from '../../../../src/upstreams/contract/protocol.js';
 import { ConnectionPool } from '../../../../src/upstreams/transport/connection-pool.js';

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { UpstreamRequest } from '../../../../src/upstreams/contract/protocol.js';
 import { headerOf, UpstreamExchange } from '../../../../src/upstreams/transport/upstream-exchange.js';
 import { PlayedConnection } from '../played-connection.js';
@@ -164,6 +164,17 @@ describe('an exchange that fails', () => {
     },
   );
 
+  it('more than a second after the request was not sent too late: the provider may have worked on it', () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    const [early, late] = [0, 1].map(() => begin(new PlayedConnection({ reused: true })));
+    now.mockReturnValue(1_999);
+    early?.line.breaks();
+    now.mockReturnValue(2_000);
+    late?.line.breaks();
+    now.mockRestore();
+    expect([early?.exchange.wasSentTooLate, late?.exchange.wasSentTooLate]).toEqual([true, false]);
+  });
+
   it.each<[string, (line: PlayedConnection) => void]>([
     ['after the head', (line) => line.head().breaks()],
     ['for another reason', (line) => line.breaks('UND_ERR_HEADERS_OVERFLOW')],
@@ -224,9 +235,9 @@ describe('an exchange that is closed', () => {
 
 describe('an exchange that is finished', () => {
   function finish(line = new PlayedConnection()) {
-    const begun = begin(line);
-    begun.exchange.finish(GRACE_MS);
-    return begun;
+    const started = begin(line);
+    started.exchange.finish(GRACE_MS);
+    return started;
   }
 
   it('closes the connection when the body does not end in time, and wakes no reader', async () => {

@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { IntentLog, type StreamIntent } from '../../../../src/usage/ledger/intent-log.js';
-import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
-import type { IntentBatch, UsageStore } from '../../../../src/usage/store/usage-store.js';
-import { begun } from '../../../contract/usage/records.js';
+import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
+import type { IntentBatch } from '../../../../src/usage/store/started-streams.js';
+import type { UsageStore } from '../../../../src/usage/store/usage-store.js';
+import { started } from '../../../contract/usage/records.js';
 import { Latch, isOver } from '../../../support/latch.js';
 
 const AWAY = () => Promise.reject(new Error('The database is away.'));
@@ -18,7 +19,7 @@ describe('an intent log', () => {
   let intents: IntentLog;
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] });
     [opens, closes, failures, opened] = [[], [], [], new Set()];
     openResult = closeResult = () => Promise.resolve();
     const store = {
@@ -36,36 +37,31 @@ describe('an intent log', () => {
   });
 
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-  const add = (id: string) => intents.add(begun({ id }));
+  const add = (id: string) => intents.add(started({ id }));
   /** Whether the intent is kept now. */
   const isKept = ({ stored }: StreamIntent): Promise<boolean> => isOver(stored);
 
-  it('writes streams together that begin within 2 ms', async () => {
+  it('writes the streams of one turn together, at its end', async () => {
     add('a');
-    await advance(1);
     add('b');
     expect(opens).toEqual([]);
-    await advance(1);
+    await advance(0);
     expect(opens).toEqual(['a b']);
   });
 
-  it('writes streams together that begin within 10 ms while others began less than 20 ms ago', async () => {
+  it('writes streams together that begin within 5 ms after a write', async () => {
     add('a');
-    await advance(19.5);
+    await advance(1);
     add('b');
-    await advance(9);
+    await advance(3);
     add('c');
     expect(opens).toEqual(['a']);
     await advance(1);
     expect(opens).toEqual(['a', 'b c']);
-  });
-
-  it('writes after 2 ms again when the last began 20 ms ago', async () => {
-    add('a');
-    await advance(20);
-    add('b');
-    await advance(2);
-    expect(opens).toEqual(['a', 'b']);
+    await advance(5);
+    add('d');
+    await advance(0);
+    expect(opens).toEqual(['a', 'b c', 'd']);
   });
 
   it('delays a stream until its intent is stored', async () => {
@@ -83,7 +79,7 @@ describe('an intent log', () => {
     const latch = new Latch();
     openResult = () => latch.opened;
     const first = add('a');
-    await advance(501);
+    await advance(499);
     expect(await isKept(first)).toBe(false);
     await advance(1);
     expect(await isKept(first)).toBe(true);

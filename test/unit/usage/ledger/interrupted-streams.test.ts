@@ -6,7 +6,7 @@ import { interruptedRecord } from '../../../../src/testing/stores/usage-records.
 import type { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import type { DeadLetter } from '../../../../src/usage/store/usage-store.js';
-import { begun } from '../../../contract/usage/records.js';
+import { started } from '../../../contract/usage/records.js';
 import { Latch, isOver } from '../../../support/latch.js';
 import { turn } from '../../../support/moved-time.js';
 import { ScriptedStore } from './scripted-store.js';
@@ -55,7 +55,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => begun()) });
+const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => started()) });
 
 describe('the streams of killed processes', () => {
   it('are recorded before the service starts, and then looked for every ten seconds', async () => {

@@ -1,5 +1,6 @@
-import type { BegunStream, UsageRecord } from '../../../../src/usage/record/usage-record.js';
-import { UsageStore, type AbandonedBatch, type DeadLetter } from '../../../../src/usage/store/usage-store.js';
+import type { StartedStream, UsageRecord } from '../../../../src/usage/record/usage-record.js';
+import type { AbandonedBatch } from '../../../../src/usage/store/started-streams.js';
+import { UsageStore, type DeadLetter } from '../../../../src/usage/store/usage-store.js';
 
 export type StoreCall = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'deadLetter';
 
@@ -15,7 +16,11 @@ export class ScriptedStore extends UsageStore {
   /** The result of a call. A call without an entry succeeds at once. */
   readonly results: Partial<Record<StoreCall, () => Promise<void>>> = {};
 
-  override open({ streams }: { readonly streams: readonly BegunStream[] }): Promise<void> {
+  constructor() {
+    super({} as never, {} as never, {} as never);
+  }
+
+  override open({ streams }: { readonly streams: readonly StartedStream[] }): Promise<void> {
     return this.call('open', ...streams.map(({ requestId }) => requestId));
   }
 

@@ -1,19 +1,17 @@
 import { SHARED_LIMITS } from '../../../support/shared-limits.js';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
-import type { ModelConfig } from '../../../../src/config/config.js';
+import type { ModelConfig } from '../../../../src/platform/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
 import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
 import { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
 import { UsageLedger } from '../../../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
-import { USAGE_SINKS, type UsageSink } from '../../../../src/usage/record/usage-sink.js';
-import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
+import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
 import { Latch } from '../../../support/latch.js';
 import { collectLogLines, type LogLine } from './log-lines.js';
 import { ScriptedStore } from './scripted-store.js';
-import { extensionsOf } from '../../../support/extensions.js';
 
 const PRINCIPAL = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'x' } } as Principal;
 
@@ -40,28 +38,29 @@ describe('the ledger', () => {
   let ledger: UsageLedger;
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'performance'],
+    });
     opened();
   });
 
-  function opened(sinks: UsageSink[] = []): void {
+  function opened(): void {
     store = new ScriptedStore();
     writer = new RecordWriter(store);
     interrupted = new InterruptedStreams(store, writer, SHARED_LIMITS);
-    ledger = new UsageLedger(store, writer, interrupted, extensionsOf(USAGE_SINKS, sinks), () => NOW);
-    ledger.onModuleInit();
+    ledger = new UsageLedger(store, writer, interrupted, () => NOW);
   }
 
   const end = (requestId: string, usage: CallTrace['usage'] = {}): UsageRecord => {
     const trace = new CallTrace(requestId);
     trace.usage = usage;
-    return ledger.begin(requestId, PRINCIPAL, MODEL).end(undefined, trace, { text: '', length: 0 });
+    return ledger.begin(requestId, PRINCIPAL, MODEL).end(undefined, trace, 0);
   };
   const appends = () => store.takeCalls().filter((call) => call.startsWith('append'));
 
   it('begins a record with what is known of the stream', () => {
-    const { begun } = ledger.begin('r1', PRINCIPAL, MODEL);
-    const { id, ...rest } = begun;
+    const { started } = ledger.begin('r1', PRINCIPAL, MODEL);
+    const { id, ...rest } = started;
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7/);
     expect(rest).toEqual({
       requestId: 'r1',
@@ -79,7 +78,7 @@ describe('the ledger', () => {
     await advance(2);
     await entry.stored;
     expect(store.takeCalls()).toEqual(['open r1']);
-    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    entry.end(undefined, new CallTrace('r1'), 0);
     expect(ledger.queued).toBe(1);
     await advance(4);
     expect(store.takeCalls()).toEqual([]);
@@ -127,7 +126,7 @@ describe('the ledger', () => {
     store.results.close = () => latch.opened;
     const first = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
-    first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    first.end(undefined, new CallTrace('r1'), 0);
     await advance(5);
     end('r2');
     await advance(500);
@@ -142,7 +141,7 @@ describe('the ledger', () => {
     store.results.close = AWAY;
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
-    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    entry.end(undefined, new CallTrace('r1'), 0);
     await advance(5);
     expect(store.takeCalls()).toEqual(['open r1', 'append r1', 'close 1']);
     delete store.results.close;
@@ -197,7 +196,7 @@ describe('the ledger', () => {
   it('writes the intents again one second after the store refused them, though no stream ends', async () => {
     store.results.open = AWAY;
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
-    await advance(2);
+    await advance(0);
     await entry.stored;
     expect(store.takeCalls()).toEqual(['open r1']);
     delete store.results.open;
@@ -207,40 +206,14 @@ describe('the ledger', () => {
     expect(store.takeCalls()).toEqual(['open r1']);
   });
 
-  describe('and its sinks', () => {
-    const failing: UsageSink[] = [
-      {
-        record: () => {
-          throw new Error('A sink threw.');
-        },
-      },
-      { record: () => Promise.reject(new Error('A sink rejected.')) },
-      {
-        record: () => {
-          // eslint-disable-next-line @typescript-eslint/only-throw-error
-          throw 'a text';
-        },
-      },
-    ];
-
-    it('notifies all of them at once, whatever one does, and writes the record', async () => {
-      const recorded: UsageRecord[] = [];
-      const sinks = [...failing, { record: (record: UsageRecord) => void recorded.push(record) }];
-      opened(sinks);
-      const late: UsageRecord[] = [];
-      ledger.listen({ record: (record) => void late.push(record) });
-      const record = end('r1');
-      expect([recorded, late]).toEqual([[record], [record]]);
-      await advance(5);
-      expect(store.records).toEqual([record]);
-      expect(sinks).toHaveLength(4);
-      const lines = log.map(({ level, line }) => [level, (line as Error).message, (line as Error).cause]);
-      expect(lines.sort()).toEqual([
-        ['error', 'A sink rejected.', undefined],
-        ['error', 'A sink threw.', undefined],
-        ['error', 'A usage sink failed', 'a text'],
-      ]);
-    });
+  it('tells all listeners of a record at once, and writes it', async () => {
+    const [first, second]: [UsageRecord[], UsageRecord[]] = [[], []];
+    ledger.listen((record) => first.push(record));
+    ledger.listen((record) => second.push(record));
+    const record = end('r1');
+    expect([first, second]).toEqual([[record], [record]]);
+    await advance(5);
+    expect(store.records).toEqual([record]);
   });
 
   it.each([
@@ -273,7 +246,7 @@ describe('the ledger', () => {
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
     const full = vi.spyOn(RecordQueue.prototype, 'add').mockReturnValue(false);
-    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    entry.end(undefined, new CallTrace('r1'), 0);
     full.mockRestore();
     expect([ledger.queued, ledger.lost]).toEqual([0, 1]);
     await advance(5);
@@ -329,7 +302,7 @@ describe('the ledger', () => {
       store.results.close = AWAY;
       const entry = ledger.begin('r1', PRINCIPAL, MODEL);
       await advance(2);
-      entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+      entry.end(undefined, new CallTrace('r1'), 0);
       const stopped = ledger.beforeApplicationShutdown();
       await advance(2000);
       await stopped;
@@ -343,7 +316,7 @@ describe('the ledger', () => {
       const first = ledger.begin('r1', PRINCIPAL, MODEL);
       await advance(2);
       await first.stored;
-      first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+      first.end(undefined, new CallTrace('r1'), 0);
       const stopped = ledger.beforeApplicationShutdown();
       await advance(0);
       end('r2');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import { ReceiptSemaphore } from '../../../../src/usage/receipts/receipt-semaphore.js';
 import { Latch } from '../../../support/latch.js';
 

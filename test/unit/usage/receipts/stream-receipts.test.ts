@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
 import { ReceiptSemaphore } from '../../../../src/usage/receipts/receipt-semaphore.js';
 import { type ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';

@@ -14,10 +14,14 @@ describe('the cost of a stream', () => {
     expect(costMicrosOf(PRICE, tokens(0, 0))).toBe(0);
   });
 
-  it('is unknown without a price, and with unknown tokens of one side', () => {
+  it('is unknown without a price, and without any count', () => {
     expect(costMicrosOf(undefined, tokens(10, 2))).toBeUndefined();
-    expect(costMicrosOf(PRICE, { inputTokens: unknown, outputTokens: reported(2) })).toBeUndefined();
-    expect(costMicrosOf(PRICE, { inputTokens: reported(10), outputTokens: unknown })).toBeUndefined();
+    expect(costMicrosOf(PRICE, { inputTokens: unknown, outputTokens: unknown })).toBeUndefined();
+  });
+
+  it('has the known tokens next to unknown ones', () => {
+    expect(costMicrosOf(PRICE, { inputTokens: unknown, outputTokens: reported(2) })).toBe(30);
+    expect(costMicrosOf(PRICE, { inputTokens: reported(10), outputTokens: unknown })).toBe(30);
   });
 
   it('charges each kind of token by its own price', () => {
@@ -28,9 +32,9 @@ describe('the cost of a stream', () => {
     expect(costMicrosOf({ ...PRICE, ...reasoning }, { ...tokens(100, 5), ...kinds })).toBe(30 + 18 + 120 + 15 + 80);
   });
 
-  it('is unknown with tokens of the cache that have no price', () => {
-    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cachedInputTokens: 1 })).toBeUndefined();
-    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cacheWriteInputTokens: 1 })).toBeUndefined();
+  it('charges tokens of the cache without a price of their own as ordinary input', () => {
+    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cachedInputTokens: 60 })).toBe(375);
+    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cacheWriteInputTokens: 60 })).toBe(375);
     const none = { cachedInputTokens: 0, cacheWriteInputTokens: 0 };
     expect(costMicrosOf(PRICE, { ...tokens(100, 5), ...none })).toBe(375);
   });

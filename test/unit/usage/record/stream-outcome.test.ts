@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineError } from '../../../../src/common/define-error.js';
-import { ERRORS, ServiceError, type ErrorCode } from '../../../../src/common/service-error.js';
+import { defineError, ERRORS, ServiceError, type ErrorCode } from '../../../../src/platform/common/service-error.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
 import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../../src/usage/record/stream-outcome.js';
 
@@ -9,6 +8,7 @@ describe('the outcome of a stream', () => {
     cancelled: 'client_gone',
     key_revoked: 'revoked',
     shutting_down: 'drained',
+    interrupted: 'interrupted',
     upstream_timeout: 'timed_out',
     upstream_error: 'upstream_failed',
     upstream_unavailable: 'upstream_failed',

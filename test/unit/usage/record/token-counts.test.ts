@@ -1,12 +1,10 @@
-import { estimateTokenCount } from 'tokenx';
 import { describe, expect, it } from 'vitest';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { inputTokensOf, quotaTokens, outputTokensOf } from '../../../../src/usage/record/token-counts.js';
 import { over } from '../../../contract/usage/records.js';
 
-const HELLO = { text: 'Hello, how are you today?', length: 25 };
-
-const ESTIMATE_OF_HELLO = estimateTokenCount('Hello, how are you today?');
+/** The estimated tokens of a prompt. */
+const PROMPT = 7;
 
 describe('the tokens of a prompt', () => {
   const trace = (inputTokens?: unknown, accepted?: boolean) => {
@@ -17,47 +15,55 @@ describe('the tokens of a prompt', () => {
   };
 
   it('are not counted by a provider that reports 0', () => {
-    expect(inputTokensOf(trace(0), HELLO, 100)).toEqual(inputTokensOf(trace(undefined), HELLO, 100));
+    expect(inputTokensOf(trace(0), PROMPT, 100)).toEqual(inputTokensOf(trace(undefined), PROMPT, 100));
   });
 
   it('are what the provider reports, from 1 to the highest plausible number', () => {
-    expect(inputTokensOf(trace(1), HELLO, 100)).toEqual({ source: 'reported', count: 1 });
-    expect(inputTokensOf(trace(100), HELLO, 100)).toEqual({ source: 'reported', count: 100 });
+    expect(inputTokensOf(trace(1), PROMPT, 100)).toEqual({ source: 'reported', count: 1 });
+    expect(inputTokensOf(trace(100), PROMPT, 100)).toEqual({ source: 'reported', count: 100 });
   });
 
   it.each([101, -1, 1.5, NaN, '7', null])(
     'are an estimate when the provider reports %j, which stays visible',
     (reported) => {
-      expect(inputTokensOf(trace(reported), HELLO, 100)).toEqual({
+      expect(inputTokensOf(trace(reported), PROMPT, 100)).toEqual({
         source: 'implausible',
-        count: ESTIMATE_OF_HELLO,
+        count: PROMPT,
         reported,
       });
     },
   );
 
   it('are an estimate when the provider has accepted the request and reports nothing', () => {
-    expect(inputTokensOf(trace(undefined, true), HELLO, 100)).toEqual({
+    expect(inputTokensOf(trace(undefined, true), PROMPT, 100)).toEqual({
       source: 'estimated',
-      count: ESTIMATE_OF_HELLO,
+      count: PROMPT,
     });
-    expect(inputTokensOf(trace(undefined, true), HELLO, 2)).toEqual({ source: 'estimated', count: 2 });
+    expect(inputTokensOf(trace(undefined, true), PROMPT, 2)).toEqual({ source: 'estimated', count: 2 });
+  });
+
+  it('are no estimate of a failure before any text, and what the provider reports of it', () => {
+    expect(inputTokensOf(trace(undefined, true), PROMPT, 100, true)).toEqual({ source: 'unknown' });
+    expect(inputTokensOf(trace(5, true), PROMPT, 100, true)).toEqual({ source: 'reported', count: 5 });
+    const thinking = trace(undefined, true);
+    thinking.addReasoning('one two');
+    expect(inputTokensOf(thinking, PROMPT, 100, true)).toEqual({ source: 'estimated', count: PROMPT });
   });
 
   it('are unknown when no provider has accepted the request', () => {
-    expect(inputTokensOf(trace(), HELLO, 100)).toEqual({ source: 'unknown' });
-    expect(inputTokensOf(trace(undefined, false), HELLO, 100)).toEqual({ source: 'unknown' });
+    expect(inputTokensOf(trace(), PROMPT, 100)).toEqual({ source: 'unknown' });
+    expect(inputTokensOf(trace(undefined, false), PROMPT, 100)).toEqual({ source: 'unknown' });
   });
 });
 
 describe('the tokens of an answer', () => {
   const FINISH = { reason: 'stop', raw: 'stop' } as const;
   const TEXT = 'one two three four';
-  const estimated = estimateTokenCount(TEXT);
+  const estimated = 4;
   const trace = (outputTokens: unknown, text = '', finish?: CallTrace['finish']) => {
     const made = new CallTrace('r');
     made.usage = { outputTokens } as CallTrace['usage'];
-    made.addText(text);
+    if (text !== '') made.addText(text);
     made.finish = finish;
     return made;
   };
@@ -85,9 +91,27 @@ describe('the tokens of an answer', () => {
     expect(outputTokensOf(trace(0, '', FINISH), true, 100)).toEqual({ source: 'reported', count: 0 });
   });
 
-  it('are unknown without a text and a final report', () => {
+  it('are unknown if nothing was sent and nothing was reported', () => {
     expect(outputTokensOf(trace(undefined), true, 100)).toEqual({ source: 'unknown' });
-    expect(outputTokensOf(trace(5), false, 100)).toEqual({ source: 'unknown' });
+    expect(outputTokensOf(trace(undefined), false, 100)).toEqual({ source: 'unknown' });
+  });
+
+  it('are at least what was reported before the first text', () => {
+    expect(outputTokensOf(trace(5), false, 100)).toEqual({ source: 'estimated', count: 5 });
+  });
+
+  it('are an estimate of the reasoning of an answer that was left before its text', () => {
+    const thinking = trace(undefined);
+    thinking.addReasoning(TEXT);
+    expect(outputTokensOf(thinking, false, 100)).toEqual({ source: 'estimated', count: estimated });
+    thinking.beginAttempt('backup');
+    expect(outputTokensOf(thinking, false, 100)).toEqual({ source: 'unknown' });
+  });
+
+  it('are not estimated above the limit that the provider got, unless the provider has sent much more', () => {
+    expect(outputTokensOf(trace(undefined, TEXT), false, 100, 3)).toEqual({ source: 'estimated', count: 3 });
+    expect(outputTokensOf(trace(undefined, TEXT), false, 100, 2)).toEqual({ source: 'estimated', count: 2 });
+    expect(outputTokensOf(trace(undefined, TEXT), false, 100, 1)).toEqual({ source: 'estimated', count: estimated });
   });
 
   it('that cannot be are an estimate, or nothing without a text', () => {

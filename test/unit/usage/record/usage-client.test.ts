@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
-import type { TierConfig } from '../../../../src/config/config.js';
+import type { TierConfig } from '../../../../src/platform/config/config.js';
 import { usageClient } from '../../../../src/usage/record/usage-client.js';
 
 describe('the client of a record', () => {

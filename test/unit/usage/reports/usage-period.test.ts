@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startOfDay } from '../../../../src/common/utc-day.js';
+import { startOfDay } from '../../../../src/platform/common/clock.js';
 import { usagePeriod } from '../../../../src/usage/reports/usage-period.js';
 import { TODAY, NOW } from './rows.js';
 

@@ -2,7 +2,7 @@ import { StreamableFile } from '@nestjs/common';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
-import { ShedLoad } from '../../../../src/common/shed-load.js';
+import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import { ReportSemaphore } from '../../../../src/usage/reports/report-semaphore.js';
 import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
 import { UsageReports } from '../../../../src/usage/reports/usage-reports.js';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ledgerText } from '../../../../src/usage/store/ledger-text.js';
-import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
+import { ledgerText, UnstorableData } from '../../../../src/usage/store/ledger-text.js';
 
 describe('a text of the ledger', () => {
   it.each(['', 'acme/fast', 'x'.repeat(255), '\u{1f600}'])('is kept as it is: %j', (text) => {

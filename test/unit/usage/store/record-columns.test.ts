@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from '../../../../src/usage/store/record-columns.js';
-import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
+import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { ATTEMPT, over } from '../../../contract/usage/records.js';
 

@@ -5,11 +5,17 @@ import { ATTEMPT } from '../../../contract/usage/records.js';
 describe('the attempts of a record', () => {
   it('are stored with the code of a failure and the time that they took, where these are known', () => {
     const stored = storedAttempts([
-      { ...ATTEMPT, upstream: 'acme\0', code: 'upstream_error', durationMs: 1.6 },
+      {
+        ...ATTEMPT,
+        upstream: 'acme\0',
+        code: 'upstream_error',
+        cause: { kind: 'server', status: 500 },
+        durationMs: 1.6,
+      },
       { ...ATTEMPT, upstream: 'backup', code: undefined, durationMs: undefined },
     ]);
     expect(JSON.parse(stored)).toEqual([
-      { upstream: 'acme\ufffd', code: 'upstream_error', duration_ms: 2 },
+      { upstream: 'acme\ufffd', code: 'upstream_error', cause: { kind: 'server', status: 500 }, duration_ms: 2 },
       { upstream: 'backup', duration_ms: null },
     ]);
     expect(readAttempts(stored)).toEqual(JSON.parse(stored));

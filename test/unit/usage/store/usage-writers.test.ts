@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { DatabasePresence, type HeldLock } from '../../../../src/database/database-presence.js';
+import { DatabaseAvailability, type HeldLock } from '../../../../src/platform/database/database-availability.js';
 import { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
 
 const SETTLED_MS = 5_000;
@@ -18,10 +18,10 @@ let disconnected: (readonly string[])[];
 let failure: Error | undefined;
 /** The statements that fail. */
 let failing: RegExp | undefined;
-let presence: Presence;
+let availability: Availability;
 let writers: UsageWriters;
 
-class Presence extends DatabasePresence {
+class Availability extends DatabaseAvailability {
   readonly isUnavailable = false;
   lock: HeldLock | undefined;
   private readonly listeners: (() => void)[] = [];
@@ -47,7 +47,7 @@ beforeEach(() => {
   here = [];
   disconnected = [];
   failure = failing = undefined;
-  presence = new Presence();
+  availability = new Availability();
   writers = new UsageWriters(
     {
       options: { type: 'postgres' },
@@ -60,7 +60,7 @@ beforeEach(() => {
         return Promise.resolve((disconnected.shift() ?? []).map((id) => ({ id })));
       },
     } as unknown as DataSource,
-    presence,
+    availability,
   );
 });
 
@@ -77,7 +77,7 @@ const removesSilent = async (): Promise<boolean> => {
 describe('the row of this process', () => {
   it('says who and where it is, and the lock that it holds', async () => {
     await writers.beat();
-    presence.take(42);
+    availability.take(42);
     await turn();
     expect(beats().map(({ values }) => values)).toEqual([
       [writers.id, hostname(), process.pid, null],
@@ -87,13 +87,13 @@ describe('the row of this process', () => {
   });
 
   it('is not written by a lock before the process has one, nor after it has left', async () => {
-    presence.take(42);
+    availability.take(42);
     await turn();
     expect(beats()).toEqual([]);
     await writers.beat();
     await writers.leave();
     expect(removed()).toEqual([[writers.id]]);
-    presence.take(43);
+    availability.take(43);
     await turn();
     expect(beats()).toHaveLength(1);
   });
@@ -101,7 +101,7 @@ describe('the row of this process', () => {
   it('is left to the next heartbeat where the database refuses it after a lock', async () => {
     await writers.beat();
     failure = new Error('away');
-    presence.take(42);
+    availability.take(42);
     await turn();
     failure = undefined;
     await writers.beat();
@@ -147,7 +147,7 @@ describe('a database that fails', () => {
   } as const;
 
   it.each(Object.entries(DELETIONS))('is reported by %s', async (_, [statement, act]) => {
-    presence.take(42);
+    availability.take(42);
     now += SETTLED_MS;
     disconnected = [['dead'], ['dead']];
     failing = statement;
@@ -157,7 +157,7 @@ describe('a database that fails', () => {
 
 describe('processes that have lost their connection', () => {
   beforeEach(() => {
-    presence.take(42);
+    availability.take(42);
     now += SETTLED_MS;
   });
 
@@ -197,7 +197,7 @@ describe('processes that have lost their connection', () => {
   it('are not looked for until this process has held its lock for five seconds, or without a lock', async () => {
     now -= 1;
     await writers.removeDead(true);
-    presence.lock = undefined;
+    availability.lock = undefined;
     now += SETTLED_MS;
     await writers.removeDead(true);
     expect(lookups()).toEqual([]);

@@ -1,163 +1,305 @@
-import { ServiceError } from '../../../../common/service-error.js';
-import type { RedisConnection } from '../../../../redis/redis-connection.js';
-import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
-import { evictedStream, type StreamLog } from '../../log/stream-log.js';
-import { once, type OwnStream } from '../stream-store.js';
-import { LogWriter, type WriterTarget } from './log-writer.js';
-import type { ReaderSlots } from './reader-slots.js';
+import { ServiceError } from '../../../../platform/common/service-error.js';
+import { wasNotSent } from '../../../../platform/redis/redis-errors.js';
+import { streamId } from '../../identity/stream-identity.js';
+import { LogSource } from '../../log/log-reader.js';
+import { evictedStream, type Ending, type StreamLog } from '../../log/stream-log.js';
+import { once, type OwnStream, type StreamReading } from '../stream-store.js';
+import { LogEntries } from './log-entries.js';
+import { PendingEnding } from './pending-ending.js';
+import { INTERRUPTED, unavailable, type ClaimedStream, type RedisStreamTools } from './redis-stream-tools.js';
 import { StreamCipher } from './stream-cipher.js';
-import { sealedFailure, writtenEntry } from './stream-entry.js';
-import type { StreamKeys } from './stream-keys.js';
-import { ABANDON, DROP, RESTORE, WRITE, type Restored, type StreamState } from './stream-scripts.js';
+import { CLAIM, WRITE, type WriteReply } from './stream-scripts.js';
 
-/** What Redis needs to know of a claimed stream. */
-export interface ClaimedStream {
-  readonly address: StreamAddress;
-  readonly accountId: string;
-  readonly generation: string;
-  readonly keys: StreamKeys;
-  readonly owner: string;
-  readonly wrap: string;
-  readonly check: string;
-}
+/** Text is written after this time, or as soon as there is a batch. In milliseconds and UTF-16 units. */
+const WRITE_AFTER_MS = 50;
+const BATCH_LENGTH = 4 * 1024;
+/** Several times in the life of a claim, so that a renewal may fail. */
+const RENEW_EVERY_MS = 1_000;
+const RETRY_AFTER_MS = 250;
+/** How long the head of an answer waits until Redis confirms the claim. */
+const BEGIN_LIMIT_MS = 10_000;
 
-export interface RetentionTimes {
-  /** How long Redis keeps a stream that runs, without a sign of its owner. */
-  readonly runningMs: number;
-  readonly retentionMs: number;
-}
-
-/** A stream that this process generates. Its readers on this replica read its log, and the others read Redis. */
-export class RedisOwnStream implements OwnStream, WriterTarget {
+/**
+ * A stream that this process generates. Its readers on this replica read its log, and the others read Redis. One command at a
+ * time is on its way to Redis: it renews the claim, and writes what the log has.
+ *
+ * The head of the answer waits until Redis confirms the claim, and the ending waits until Redis has taken it. So an answer whose
+ * claim has expired never begins, and all readers get the same ending.
+ */
+export class RedisOwnStream implements OwnStream {
   readonly id: string;
+  readers = 1;
   onStop: (reason: ServiceError) => void = () => undefined;
   private readonly cipher: StreamCipher;
-  private readonly writer: LogWriter;
-  private localReaders = 0;
-  private isOver = false;
-  private keptAt = performance.now();
+  private readonly readerIds = new Set<string>();
+  private readonly unfollow: () => void;
+  /** The number of entries that Redis has. */
+  private written = 0;
+  private hasStarted = false;
+  private beginning: { confirm(): void; refuse(reason: Error): void } | undefined;
   private isDropped = false;
+  /** True when there is nothing more to write. */
+  private isOver = false;
+  private onStored: () => void = () => undefined;
+  private isWriting = false;
+  private timer: NodeJS.Timeout | undefined;
+  private timerAt = Infinity;
+  private confirmedAt = performance.now();
+  private readonly entries: LogEntries;
+  private readonly pending: PendingEnding;
 
-  /** @param onOver called once, when Redis has everything or needs nothing more. */
+  /** @param onOver called when Redis has everything or needs nothing more, and no reader of this process is left. */
   constructor(
     readonly claimed: ClaimedStream,
     readonly log: StreamLog,
-    private readonly redis: RedisConnection,
-    private readonly slots: ReaderSlots,
-    private readonly times: RetentionTimes,
+    private readonly tools: RedisStreamTools,
     private readonly onOver: () => void,
   ) {
     this.id = streamId(claimed.address);
     this.cipher = new StreamCipher(claimed.address.secret, claimed.generation, 'text');
-    // Redis still gets the text. The other replicas serve it.
+    this.entries = new LogEntries(log, this.cipher);
+    this.pending = new PendingEnding(log);
     log.onEvicted = () => {
       this.onStop(evictedStream());
     };
-    this.writer = new LogWriter(log, this, times.retentionMs);
+    this.unfollow = log.follow(() => {
+      this.writeSoon();
+    });
+    this.writeIn(RENEW_EVERY_MS);
   }
 
-  /** Resolves when Redis has everything, or when there is nothing more to write. */
+  get isRunning(): boolean {
+    return !this.isOver;
+  }
+
+  /** Resolves when Redis has the ending of a stream that has ended. */
   get stored(): Promise<void> {
-    return this.writer.done;
+    if (this.isOver || this.pending.ending === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.onStored = resolve;
+    });
   }
 
-  async enter(): Promise<() => void> {
-    return this.countLocal(await this.slots.enter(this.claimed.keys, this.claimed.generation));
+  /** Writes nothing more. */
+  stop(): void {
+    this.readerIds.clear();
+    this.pending.stop();
+    this.close();
   }
 
-  /** Counts the reader for whom the stream was claimed. */
-  enterFirst(readerId: string): () => void {
-    return this.countLocal(this.slots.hold(this.claimed.keys.readers, readerId));
+  async enter(): Promise<StreamReading> {
+    const { keys, generation } = this.claimed;
+    return this.addReader(await this.tools.takeSlot(keys, generation));
+  }
+
+  /** @param readerId has a slot in Redis. */
+  addReader(readerId: string): StreamReading {
+    const source = new LogSource(this.log);
+    this.readerIds.add(readerId);
+    this.readers = Math.max(this.readers, this.readerIds.size);
+    const leave = once(() => {
+      source.close();
+      this.readerIds.delete(readerId);
+      this.readers -= 1;
+      this.tools.releaseSlot(this.claimed.keys, readerId);
+      this.closeIfUnread();
+    });
+    return { source, leave };
+  }
+
+  begin(head: unknown): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.isOver) {
+        reject(unavailable());
+        return;
+      }
+      const limit = setTimeout(() => {
+        this.lose();
+      }, BEGIN_LIMIT_MS);
+      this.beginning = {
+        confirm: () => {
+          clearTimeout(limit);
+          resolve();
+        },
+        refuse: (reason) => {
+          clearTimeout(limit);
+          reject(reason);
+        },
+      };
+      this.log.head = head;
+      this.writeIn(0);
+    });
+  }
+
+  end(ending: Ending): Promise<Ending | undefined> {
+    const told = this.pending.begin(ending);
+    this.writeIn(0);
+    return told;
   }
 
   async cancel(): Promise<void> {
-    if (this.log.ending !== undefined) return;
+    if (this.isOver) return;
     this.onStop(new ServiceError('cancelled', 'The stream was cancelled.'));
-    await this.writer.done;
+    await this.tools.cancel(this.claimed.keys, this.claimed.generation);
   }
 
-  readers(): Promise<number> {
-    return this.slots.count(this.claimed.keys.readers);
+  forget(): Promise<void> {
+    return this.tools.forget(this.claimed);
   }
 
   abandon(reason: Error): void {
-    const { keys, generation } = this.claimed;
+    this.beginning = undefined;
+    this.close();
     this.log.abandon(reason);
-    this.writer.stop();
-    const args = [generation, sealedFailure(this.cipher, reason)];
-    this.redis
-      .runWithoutTimeout(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], args))
-      .catch(() => undefined);
+    this.tools.release(this.claimed, this.cipher.sealFailure(reason));
   }
 
   drop(): void {
     this.isDropped = true;
   }
 
-  async write(offset: number, text: string, isLast: boolean): Promise<StreamState> {
-    const { keys, generation } = this.claimed;
-    const { runningMs, retentionMs } = this.times;
-    const entry = writtenEntry(this.cipher, offset, text, isLast ? this.log.ending : undefined);
-    const args = [generation, isLast ? 'ended' : 'running', String(isLast ? retentionMs : runningMs), ...entry];
-    const state = await this.redis.runWithoutTimeout(keys.meta, (client) =>
-      WRITE.run(client, [keys.meta, keys.text], args),
-    );
-    if (isLast && this.isDropped) {
-      const all = [keys.meta, keys.text, keys.readers];
-      await this.redis.runWithoutTimeout(keys.meta, (client) => DROP.run(client, all, [generation]));
+  /** Writes the log again from the first entry that Redis has lost, for example after a failover. */
+  checkNow(): void {
+    this.writeIn(0);
+  }
+
+  private writeSoon(): void {
+    if (this.hasStarted) this.writeIn(this.nextDelayMs());
+  }
+
+  private writeIn(delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (this.isWriting || this.timerAt <= at || (this.isOver && this.readerIds.size === 0)) return;
+    clearTimeout(this.timer);
+    this.timerAt = at;
+    this.timer = setTimeout(() => void this.write(), delayMs).unref();
+  }
+
+  private nextDelayMs(): number {
+    const { entries, pending } = this;
+    if (this.isOver) return RENEW_EVERY_MS;
+    if (!this.hasStarted) return this.beginning === undefined ? RENEW_EVERY_MS : 0;
+    if (pending.ending !== undefined || this.written < entries.count) return 0;
+    if (entries.hasAll) return RENEW_EVERY_MS;
+    return entries.count === 1 || entries.waitingLength >= BATCH_LENGTH ? 0 : WRITE_AFTER_MS;
+  }
+
+  private async write(): Promise<void> {
+    this.timerAt = Infinity;
+    this.isWriting = true;
+    let hasFailed = false;
+    try {
+      await this.writeNext();
+    } catch {
+      // Redis is unavailable or slow.
+      hasFailed = true;
+      const now = performance.now();
+      if (!this.hasStarted && now - this.confirmedAt >= BEGIN_LIMIT_MS) this.lose();
+      if (now - this.pending.toldAt > this.tools.retentionMs) this.close();
     }
-    return state as StreamState;
+    this.isWriting = false;
+    this.writeIn(hasFailed ? RETRY_AFTER_MS : this.nextDelayMs());
   }
 
-  async restore(state: 'waiting' | 'running'): Promise<Restored> {
-    const { keys, generation, owner, wrap, check } = this.claimed;
-    if (this.isDropped) return 'taken';
-    const args = [generation, owner, wrap, check, String(this.times.runningMs), state];
-    const restored = this.redis.runWithoutTimeout(keys.meta, (client) =>
-      RESTORE.run(client, [keys.meta, keys.text], args),
-    );
-    return (await restored) as Restored;
-  }
-
-  fenced(): void {
-    if (this.log.ending !== undefined) return;
-    this.onStop(
-      new ServiceError('interrupted', 'Another replica has ended this stream, because this one did not answer.'),
-    );
-  }
-
-  over(): void {
-    this.isOver = true;
-    this.releaseUnread();
-    this.onOver();
-  }
-
-  /**
-   * Keeps the stream in Redis although it has no text for a long time. Writes it anew when Redis has lost it, and after an
-   * outage, because a failover loses what was written last.
-   */
-  async keepAlive(): Promise<void> {
-    const { keys } = this.claimed;
-    const { runningMs } = this.times;
-    const now = performance.now();
-    const hadOutage = this.redis.availableForMs(keys.meta) < now - this.keptAt;
-    const [isThere] = await this.redis.run(keys.meta, (client) =>
-      Promise.all([client.pExpire(keys.meta, runningMs), client.pExpire(keys.text, runningMs)]),
-    );
-    this.keptAt = now;
-    if (isThere === 0 || hadOutage) this.writer.writeAnew();
-  }
-
-  private countLocal(leave: () => void): () => void {
-    this.localReaders += 1;
-    return once(() => {
-      this.localReaders -= 1;
-      this.releaseUnread();
-      leave();
+  /** Sends one command. */
+  private async writeNext(): Promise<void> {
+    const { keys, generation } = this.claimed;
+    const { retentionMs, runningMs } = this.tools;
+    const [entry, isEnd] = this.nextEntry();
+    const state = isEnd ? 'ended' : entry !== '' && this.written === 0 ? 'running' : '';
+    const count = this.isOver || (entry === '' && !this.hasStarted) ? '' : String(this.written);
+    const args = [generation, state, String(isEnd ? retentionMs : runningMs), count, entry, ...this.readerIds];
+    const { pending } = this;
+    const wasSent = pending.isSent;
+    if (isEnd) pending.isSent = true;
+    const sentAt = performance.now();
+    const reply = await this.tools.redis[this.hasStarted ? 'runWithoutTimeout' : 'run'](
+      keys.meta,
+      (client) => WRITE.run(client, [keys.meta, keys.log, keys.readers], args) as Promise<WriteReply>,
+    ).catch((error: unknown) => {
+      if (wasNotSent(error)) pending.isSent = wasSent;
+      throw error;
     });
+    if (this.isOver) return;
+    switch (reply[0]) {
+      case 'ok':
+        this.confirmedAt = sentAt;
+        this.confirmed(entry !== '', isEnd, reply[1] === 1, reply[2]);
+        break;
+      case 'behind':
+        if (isEnd) pending.isSent = false;
+        this.written = reply[1];
+        break;
+      case 'gone':
+        if (isEnd) pending.isSent = false;
+        if (!this.hasStarted || !(await this.restore())) this.lose();
+        break;
+      case 'taken':
+      case 'lost':
+        this.lose();
+    }
   }
 
-  private releaseUnread(): void {
-    if (this.isOver && this.localReaders === 0) this.log.release();
+  private confirmed(hasEntry: boolean, isEnd: boolean, isCancelled: boolean, readers: number): void {
+    this.readers = Math.max(readers, this.readerIds.size);
+    if (hasEntry) this.written += 1;
+    if (isEnd) this.finish();
+    else if (hasEntry && !this.hasStarted) {
+      this.hasStarted = true;
+      this.log.begin(this.log.head);
+      this.beginning?.confirm();
+    }
+    if (isCancelled && this.pending.ending === undefined) {
+      this.onStop(new ServiceError('cancelled', 'The stream was cancelled.'));
+    }
+  }
+
+  /** Returns the next entry, or '' if there is nothing to write, and whether it is the ending. */
+  private nextEntry(): readonly [entry: Buffer | '', isEnd: boolean] {
+    if (this.isOver || (!this.hasStarted && this.beginning === undefined)) return ['', false];
+    return this.entries.next(this.written, this.pending.ending);
+  }
+
+  /** Puts a stream that Redis has lost back. Returns false when another stream has the key. */
+  private async restore(): Promise<boolean> {
+    const { keys, generation, wrap, check } = this.claimed;
+    if (this.isDropped) return false;
+    const args = [generation, wrap, check, String(this.tools.runningMs), 'running', '1', ''];
+    const [found] = (await this.tools.redis.runWithoutTimeout(keys.meta, (client) =>
+      CLAIM.run(client, [keys.meta, keys.readers], args),
+    )) as string[];
+    return found === undefined;
+  }
+
+  /** Redis has the ending. */
+  private finish(): void {
+    if (this.isDropped) void this.tools.forget(this.claimed).catch(() => undefined);
+    this.pending.tell(this.pending.ending);
+    this.close();
+  }
+
+  /** The claim is lost: another replica has ended this stream, or may generate the answer. */
+  private lose(): void {
+    if (this.isOver) return;
+    const { hasStarted } = this;
+    this.close();
+    this.beginning?.refuse(unavailable());
+    if (hasStarted) this.pending.tell(INTERRUPTED);
+    this.onStop(new ServiceError('interrupted', 'This process has lost the claim on the stream.'));
+  }
+
+  private close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.unfollow();
+    this.onStored();
+    this.closeIfUnread();
+  }
+
+  private closeIfUnread(): void {
+    if (!this.isOver || this.readerIds.size > 0) return;
+    clearTimeout(this.timer);
+    this.log.release();
+    this.onOver();
   }
 }

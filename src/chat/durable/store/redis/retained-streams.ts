@@ -1,4 +1,4 @@
-import type { ClaimedStream } from './redis-own-stream.js';
+import type { ClaimedStream } from './redis-stream-tools.js';
 
 /** The memory of a stream in Redis without its text. */
 const STREAM_BYTES = 1024;

@@ -1,11 +1,20 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { ERRORS, isDefinedCode, ServiceError, type ErrorCode } from '../../../../platform/common/service-error.js';
+import type { CompletionPart } from '../../../../upstreams/contract/stream-part.js';
 import { derive } from '../../identity/stream-identity.js';
+import { CLAIM_RELEASED, type Ending } from '../../log/stream-log.js';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const UTF8 = 0;
-const UTF16 = 1;
+const FAILURE = 'failure';
+
+/** What one entry of a stream holds: the facts before the first part, parts, or the ending. Most parts are texts. */
+interface StreamEntry {
+  readonly head?: unknown;
+  readonly parts?: readonly CompletionPart[];
+  readonly ending?: Ending;
+}
 
 /**
  * Seals what Redis keeps of one stream, with AES-256-GCM. The key is derived from a secret that Redis never gets, and the
@@ -41,14 +50,30 @@ export class StreamCipher {
     }
   }
 
-  sealText(text: string, label: string): Buffer {
-    // UTF-8 cannot represent half a code point, which a provider may send.
-    const [kind, encoding] = text.isWellFormed() ? [UTF8, 'utf8' as const] : [UTF16, 'utf16le' as const];
-    return this.seal(Buffer.concat([Buffer.of(kind), Buffer.from(text, encoding)]), label);
+  /** @param number the number of entries before this one. */
+  sealEntry(entry: StreamEntry, number: number): Buffer {
+    return this.seal(Buffer.from(JSON.stringify(entry)), `entry ${number}`);
   }
 
-  openText(sealed: Buffer, label: string): string | undefined {
-    const bytes = this.open(sealed, label);
-    return bytes?.subarray(1).toString(bytes[0] === UTF16 ? 'utf16le' : 'utf8');
+  openEntry(sealed: Buffer, number: number): StreamEntry | undefined {
+    const json = this.open(sealed, `entry ${number}`);
+    return json && (JSON.parse(json.toString()) as StreamEntry);
+  }
+
+  /** Returns the reason why a stream never begins, for the requests that wait. Empty for `CLAIM_RELEASED`. */
+  sealFailure(reason: Error): Buffer | '' {
+    if (!(reason instanceof ServiceError)) return '';
+    const { code, message, status, retryAfterSeconds, details } = reason;
+    return this.seal(Buffer.from(JSON.stringify({ code, message, status, retryAfterSeconds, details })), FAILURE);
+  }
+
+  openFailure(sealed: Buffer): Error {
+    const json = this.open(sealed, FAILURE);
+    if (json === undefined) return CLAIM_RELEASED;
+    const { code, message, ...options } = JSON.parse(json.toString()) as { code: string; message: string };
+    // A replica of a later version may know more codes.
+    return Object.hasOwn(ERRORS, code) || isDefinedCode(code as ErrorCode)
+      ? new ServiceError(code as ErrorCode, message, options)
+      : CLAIM_RELEASED;
   }
 }

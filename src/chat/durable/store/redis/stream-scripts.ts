@@ -1,9 +1,43 @@
-import { RedisScript } from '../../../../redis/redis-script.js';
+import { RedisScript } from '../../../../platform/redis/redis-script.js';
 
+/** The keys of one stream. The braces are a hash tag, so that all keys of a stream are in one slot of a cluster. */
+export interface StreamKeys {
+  /**
+   * A hash. `gen`: the id of this generation. `state`: see {@link StreamState}. `until`: how long the owner holds the claim
+   * without a renewal. `cancel`: set when a reader wants the generation to stop. `seen`: set when a reader on another replica has got
+   * the head. `wrap`: the secret of the stream, sealed with
+   * the proof of the request. `check`: a text that only the owner of the secret can compute. `dead`: a generation that must not
+   * come back.
+   */
+  readonly meta: string;
+  /** A stream: the sealed parts and the ending, in entries with the ids 1-0, 2-0 and so on. */
+  readonly log: string;
+  /** A sorted set: the ids of the readers by expiry. */
+  readonly readers: string;
+}
+
+/** @param generation the id of one generation: after the end of its retention, a key can lead to another generation. */
+export function streamKeys(locator: string, generation: string): StreamKeys {
+  const meta = metaKey(locator);
+  return { meta, log: `${meta}:${generation}`, readers: `${meta}:${generation}:readers` };
+}
+
+export function metaKey(locator: string): string {
+  return `chat:stream:{${locator}}`;
+}
+
+/**
+ * `waiting`: claimed, but no head was sent. `running`: it has begun. `ended`: its owner has ended it. `lost`: another replica has
+ * ended it, because its owner did not renew the claim.
+ */
+export type StreamState = 'waiting' | 'running' | 'ended' | 'lost';
+
+/** How long a claim lasts without a renewal. A reader that sees an expired claim for some time ends the stream. */
+export const LEASE_MS = 4_000;
 /** How long a reader counts without a renewal. */
 export const READER_MS = 10_000;
-/** How long the outcome of an abandoned claim, or the ending of a dropped stream, is kept for those who follow it. */
-export const FAREWELL_MS = 5_000;
+/** How long the outcome of an abandoned claim, or the ending of a dropped stream, is kept for those who read it. */
+export const LINGER_MS = 5_000;
 
 /** Times are by the clock of Redis, in milliseconds, because the clocks of replicas differ. */
 const NOW = `
@@ -11,113 +45,136 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** The reply of {@link CLAIM} for a free key that may not be taken. */
+/** The reply of {@link CLAIM} for a key that may not be taken now. */
 export const REFUSED = 'refused';
 
 /**
- * Takes the key of a request. KEYS: meta, readers.
+ * Takes the key of a request that is free. KEYS: meta, readers.
  *
- * ARGV: generation, owner, wrap, check, ms to keep, id of the first reader, 1 if a free key may be taken.
- * Returns nothing when the key is taken now, otherwise the generation, owner and wrap of the stream that has it.
+ * ARGV: generation, wrap, check, ms to keep, new state, 1 if a key may be taken, id of the first reader or ''.
+ * Returns nothing when this generation has the key, and otherwise the generation and the wrap of the stream that has it.
  */
 export const CLAIM = new RedisScript(`${NOW}
-local found = redis.call('HMGET', KEYS[1], 'gen', 'owner', 'wrap')
-if found[1] then return found end
-if ARGV[7] ~= '1' then return {'${REFUSED}'} end
-redis.call('HSET', KEYS[1], 'gen', ARGV[1], 'owner', ARGV[2], 'wrap', ARGV[3], 'check', ARGV[4], 'state', 'waiting')
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
-redis.call('ZADD', KEYS[2], now + ${READER_MS}, ARGV[6])
-redis.call('PEXPIRE', KEYS[2], ${2 * READER_MS})
+local found = redis.call('HMGET', KEYS[1], 'gen', 'wrap', 'dead')
+if found[1] == ARGV[1] then return {} end
+if found[1] then return {found[1], found[2]} end
+if ARGV[6] ~= '1' or found[3] == ARGV[1] then return {'${REFUSED}'} end
+redis.call('HSET', KEYS[1], 'gen', ARGV[1], 'wrap', ARGV[2], 'check', ARGV[3], 'state', ARGV[5], 'until', now + ${LEASE_MS})
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+if ARGV[7] ~= '' then
+  redis.call('ZADD', KEYS[2], now + ${READER_MS}, ARGV[7])
+  redis.call('PEXPIRE', KEYS[2], ${2 * READER_MS})
+end
 return {}
 `);
 
-/**
- * Restores a stream that Redis has lost, or may have lost in part. KEYS: meta, text. ARGV: generation, owner, wrap, check,
- * ms to keep, state. Returns `taken` when another stream has the key by now, and `ended` when another replica has ended the
- * stream.
- */
-export const RESTORE = new RedisScript(`
-local found = redis.call('HMGET', KEYS[1], 'gen', 'state')
-if found[1] and found[1] ~= ARGV[1] then return 'taken' end
-if found[2] == 'ended' then return 'ended' end
-redis.call('HSET', KEYS[1], 'gen', ARGV[1], 'owner', ARGV[2], 'wrap', ARGV[3], 'check', ARGV[4], 'state', ARGV[6])
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
-redis.call('DEL', KEYS[2])
-return 'ok'
-`);
-
-/** The outcomes of {@link RESTORE}. */
-export type Restored = 'ok' | 'taken' | 'ended';
-
-/** The outcomes of {@link WRITE} and {@link FENCE}. */
-export type StreamState = 'ok' | 'ended' | 'gone';
+/** The reply of {@link WRITE}. `behind`: Redis has only so many entries. */
+export type WriteReply =
+  | readonly ['ok', isCancelled: number, readers: number]
+  | readonly ['behind', entries: number]
+  | readonly ['gone' | 'taken' | 'lost'];
 
 /**
- * Adds an entry to a stream that runs. KEYS: meta, text.
+ * Renews the claim of the owner and the slots of its readers, and adds an entry. KEYS: meta, log, readers.
  *
- * ARGV: generation, new state, ms to keep, and the fields and values of the entry.
- * Returns `ended` when another replica has ended the stream, and `gone` when Redis has lost it.
+ * ARGV: generation, new state or '', ms to keep, the number of entries before this one or '' if nothing was written so far, the entry
+ * or '', and the ids of the readers. An entry that Redis has already is not added again, so the owner can repeat the call.
  */
-export const WRITE = new RedisScript(`
-local found = redis.call('HMGET', KEYS[1], 'gen', 'state')
-if found[1] ~= ARGV[1] then return 'gone' end
-if found[2] == 'ended' then return 'ended' end
-redis.call('XADD', KEYS[2], '*', unpack(ARGV, 4))
-if found[2] ~= ARGV[2] then redis.call('HSET', KEYS[1], 'state', ARGV[2]) end
+export const WRITE = new RedisScript(`${NOW}
+local found = redis.call('HMGET', KEYS[1], 'gen', 'state', 'cancel', 'dead')
+if found[1] and found[1] ~= ARGV[1] then return {'taken'} end
+if found[2] == 'lost' or found[4] == ARGV[1] then return {'lost'} end
+if not found[1] then return {'gone'} end
+for index = 6, #ARGV do redis.call('ZADD', KEYS[3], now + ${READER_MS}, ARGV[index]) end
+if #ARGV > 5 then redis.call('PEXPIRE', KEYS[3], ${2 * READER_MS}) end
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+local readers = redis.call('ZCARD', KEYS[3])
+if found[2] == 'ended' then return {'ok', 0, readers} end
+if ARGV[4] ~= '' then
+  local entries = redis.call('XLEN', KEYS[2])
+  if entries < tonumber(ARGV[4]) then return {'behind', entries} end
+  if ARGV[5] ~= '' and entries == tonumber(ARGV[4]) then
+    redis.call('XADD', KEYS[2], (entries + 1) .. '-0', 'p', ARGV[5])
+  end
+  redis.call('PEXPIRE', KEYS[2], ARGV[3])
+end
+redis.call('HSET', KEYS[1], 'until', now + ${LEASE_MS})
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'state', ARGV[2]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
-return 'ok'
+return {'ok', found[3] and 1 or 0, readers}
 `);
 
-/** Frees the key of a stream that has not begun. KEYS: meta, text. ARGV: generation, sealed failure or ''. */
-export const ABANDON = new RedisScript(`
-local found = redis.call('HMGET', KEYS[1], 'gen', 'state')
-if found[1] ~= ARGV[1] or found[2] ~= 'waiting' then return end
-redis.call('DEL', KEYS[1])
-redis.call('XADD', KEYS[2], '*', 'r', ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ${FAREWELL_MS})
+/** The reply of {@link READ}. `full`: the stream has too many readers. `gone`: Redis does not have this generation. */
+export type ReadReply<Text = Buffer> = readonly [
+  state: Text,
+  entries: readonly (readonly [id: Text, fields: readonly Text[]])[],
+  /** 1 when the claim of the owner has expired. */
+  isExpired: number,
+];
+
+/**
+ * Reads the entries after an entry, takes or renews the slot of a reader, and ends a stream whose claim has expired. KEYS: meta,
+ * log, readers.
+ *
+ * ARGV: generation, id of the reader or '', most readers, id of the last entry that was read, most entries, 1 if an expired claim
+ * may be ended, ms to keep, and 'cancel' to ask the owner to stop, 'bury' if the stream must not come back after Redis has lost it,
+ * or ''.
+ */
+export const READ = new RedisScript(`${NOW}
+local found = redis.call('HMGET', KEYS[1], 'gen', 'state', 'until', 'seen')
+local isHere = found[1] == ARGV[1]
+local state = isHere and found[2] or 'gone'
+if isHere and ARGV[2] ~= '' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+  if not redis.call('ZSCORE', KEYS[3], ARGV[2]) and redis.call('ZCARD', KEYS[3]) >= tonumber(ARGV[3]) then
+    return {'full', {}, 0}
+  end
+  redis.call('ZADD', KEYS[3], now + ${READER_MS}, ARGV[2])
+  redis.call('PEXPIRE', KEYS[3], ${2 * READER_MS})
+end
+local entries = {}
+if ARGV[5] ~= '0' then entries = redis.call('XRANGE', KEYS[2], '(' .. ARGV[4], '+', 'COUNT', ARGV[5]) end
+local isRunning = state == 'waiting' or state == 'running'
+if state == 'running' and #entries > 0 and not found[4] then redis.call('HSET', KEYS[1], 'seen', '1') end
+local isExpired = isRunning and tonumber(found[3]) < now
+if isExpired and ARGV[6] == '1' then
+  if state == 'waiting' then
+    redis.call('DEL', KEYS[1])
+    state = 'gone'
+  else
+    redis.call('HSET', KEYS[1], 'state', 'lost')
+    redis.call('PEXPIRE', KEYS[1], ARGV[7])
+    redis.call('PEXPIRE', KEYS[2], ARGV[7])
+    state = 'lost'
+  end
+elseif isRunning and ARGV[8] == 'cancel' then
+  redis.call('HSET', KEYS[1], 'cancel', '1')
+elseif not found[1] and ARGV[8] == 'bury' then
+  redis.call('HSET', KEYS[1], 'dead', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[7])
+end
+return {state, entries, isExpired and 1 or 0}
 `);
 
 /**
- * Ends a stream whose owner is dead, so that all readers see the same ending. KEYS: meta, text. ARGV: generation, ms to keep.
+ * Deletes a stream, and frees its key. KEYS: meta, log. ARGV: generation, ms in which the generation must not come back, and the
+ * sealed failure for those who wait if the stream has not begun, or nothing to leave only the last entry for those who read it.
+ *
+ * Redis may have taken the head of a stream that has not begun for its owner, because the reply was lost. If others have seen the
+ * stream meanwhile, it is kept for them as lost, and the key stays with it.
  */
-export const FENCE = new RedisScript(`
-local found = redis.call('HMGET', KEYS[1], 'gen', 'state')
-if found[1] ~= ARGV[1] then return 'gone' end
-if found[2] == 'ended' then return 'ended' end
-if found[2] == 'waiting' then
+export const FORGET = new RedisScript(`
+local found = redis.call('HMGET', KEYS[1], 'gen', 'state', 'seen')
+if found[1] == ARGV[1] then
+  if ARGV[3] and (found[2] == 'lost' or found[3]) then
+    redis.call('HSET', KEYS[1], 'state', 'lost')
+    return
+  end
   redis.call('DEL', KEYS[1])
-  redis.call('XADD', KEYS[2], '*', 'r', '')
-  redis.call('PEXPIRE', KEYS[2], ${FAREWELL_MS})
-  return 'ok'
+  redis.call('HSET', KEYS[1], 'dead', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  if ARGV[3] then redis.call('XADD', KEYS[2], (redis.call('XLEN', KEYS[2]) + 1) .. '-0', 'r', ARGV[3]) end
 end
-redis.call('HSET', KEYS[1], 'state', 'ended')
-redis.call('XADD', KEYS[2], '*', 'x', '')
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
-return 'ok'
-`);
-
-/** Deletes a stream. Those who follow it still get its ending. KEYS: meta, text. ARGV: generation. */
-export const DROP = new RedisScript(`
-if redis.call('HGET', KEYS[1], 'gen') == ARGV[1] then redis.call('DEL', KEYS[1]) end
-redis.call('XTRIM', KEYS[2], 'MAXLEN', 1)
-redis.call('PEXPIRE', KEYS[2], ${FAREWELL_MS})
-`);
-
-/** Adds a reader. KEYS: meta, readers. ARGV: generation, id of the reader, most readers. Returns -1 without the stream. */
-export const ENTER = new RedisScript(`${NOW}
-if redis.call('HGET', KEYS[1], 'gen') ~= ARGV[1] then return -1 end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 0 end
-redis.call('ZADD', KEYS[2], now + ${READER_MS}, ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ${2 * READER_MS})
-return 1
-`);
-
-/** Renews readers. KEYS: readers. ARGV: the ids. Returns the number of all readers, also without an id. */
-export const RENEW_READERS = new RedisScript(`${NOW}
-for _, id in ipairs(ARGV) do redis.call('ZADD', KEYS[1], now + ${READER_MS}, id) end
-if #ARGV > 0 then redis.call('PEXPIRE', KEYS[1], ${2 * READER_MS}) end
-return redis.call('ZCOUNT', KEYS[1], now, '+inf')
+if not ARGV[3] then redis.call('XTRIM', KEYS[2], 'MAXLEN', 1) end
+redis.call('PEXPIRE', KEYS[2], ${LINGER_MS})
 `);

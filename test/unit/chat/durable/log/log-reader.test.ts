@@ -1,98 +1,80 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogReader } from '../../../../../src/chat/durable/log/log-reader.js';
+import { describe, expect, it } from 'vitest';
+import { LogReader, LogSource } from '../../../../../src/chat/durable/log/log-reader.js';
 import { StreamLog } from '../../../../../src/chat/durable/log/stream-log.js';
-import { DONE, FAILED, FOX, newMemory } from './logs.js';
+import { StreamMemory } from '../../../../../src/chat/durable/log/stream-memory.js';
+import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
+import type { CompletionPart } from '../../../../../src/upstreams/contract/stream-part.js';
 
-let log: StreamLog;
+const USAGE: CompletionPart = { type: 'usage', usage: { inputTokens: 3 } };
+const memory = new StreamMemory({ streamMemoryBytes: 1_000_000 }, new ShedLoad());
 
-beforeEach(() => {
-  log = new StreamLog(newMemory());
-});
+function logOf(...parts: (string | CompletionPart)[]): StreamLog {
+  const log = new StreamLog(memory);
+  log.begin();
+  for (const part of parts) log.append(typeof part === 'string' ? { type: 'text', text: part } : part);
+  return log;
+}
 
-describe('a reader of a log', () => {
-  const FAILURE = new Error('Stop.');
-  const readerAt = (offset: number): LogReader => new LogReader(log, 'tag', offset);
+/** Everything that a reader gets now, with neighbouring texts joined. */
+function readAll(log: StreamLog, from = 0, reader = new LogReader(new LogSource(log), 'id', from)) {
+  const found: (string | CompletionPart)[] = [];
+  for (let part = reader.read(); part !== undefined; part = reader.read()) {
+    const last = found.at(-1);
+    if (part.type !== 'text') found.push(part);
+    else if (typeof last === 'string') found[found.length - 1] = last + part.text;
+    else found.push(part.text);
+  }
+  return found;
+}
 
-  it('reads what is there, then what comes, with positions', () => {
-    log.append('Hello');
-    const reader = readerAt(1);
-    const heard = vi.fn();
-    reader.onReadable = heard;
-    expect(reader.position).toBe('tag-1');
-    expect([reader.read(), reader.position]).toEqual([{ type: 'text', text: 'ello' }, 'tag-5']);
-    expect([reader.read(), reader.isOver]).toEqual([undefined, false]);
-    log.append('!'.repeat(40));
-    expect(heard).toHaveBeenCalledTimes(1);
-    expect([reader.read(), reader.position]).toEqual([{ type: 'text', text: '!'.repeat(40) }, 'tag-19']);
+describe('the reader of a log', () => {
+  it('gets the parts themselves, in their order, as they arrive', () => {
+    const log = logOf('Hello ', 'there', USAGE);
+    const reader = new LogReader(new LogSource(log), 'id');
+    expect(readAll(log, 0, reader)).toEqual(['Hello there', USAGE]);
+    log.append({ type: 'text', text: '!' });
+    expect(readAll(log, 0, reader)).toEqual(['!']);
+    log.end({ kind: 'done', facts: 4 });
+    expect([reader.isOver, reader.endFacts]).toEqual([true, 4]);
   });
 
-  it('gets at most 16 Ki units in an event', () => {
-    log.append('x'.repeat(16 * 1024 + 1));
-    const reader = readerAt(0);
-    expect([reader.read()?.text.length, reader.read()?.text.length]).toEqual([16 * 1024, 1]);
+  it.each([
+    [0, ['🦊 one', USAGE, ' two']],
+    [3, ['one', USAGE, ' two']],
+    [5, ['e', USAGE, ' two']],
+    [6, [USAGE, ' two']],
+    [7, ['two']],
+    [10, []],
+    [99, []],
+    // Inside of the fox.
+    [1, [' one', USAGE, ' two']],
+  ])('loses and repeats nothing after %i units', (from, expected) => {
+    expect(readAll(logOf('🦊 one', USAGE, ' two'), from)).toEqual(expected);
   });
 
-  it('begins after a character that its position divides', () => {
-    log.append(`a${FOX}b`);
-    expect(readerAt(2).read()).toEqual({ type: 'text', text: 'b' });
+  it('never divides a code point of a long text, also between two pieces', () => {
+    const text = 'x'.repeat(16 * 1024 - 1) + '🦊';
+    const reader = new LogReader(new LogSource(logOf(text, text)), 'id');
+    for (let part = reader.read(); part !== undefined; part = reader.read()) {
+      expect(part.type === 'text' && part.text.isWellFormed()).toBe(true);
+    }
+    expect(readAll(logOf(text, text))).toEqual([text + text]);
   });
 
-  it('is over when it has read all of an answer that is done', () => {
-    log.append('ab');
-    const reader = readerAt(0);
-    log.end(DONE);
-    expect([reader.isOver, reader.isWhole]).toEqual([false, false]);
-    reader.read();
-    expect([reader.read(), reader.isOver, reader.isWhole]).toEqual([undefined, true, true]);
+  it('gets the failure after all parts', () => {
+    const log = logOf('So far');
+    log.end({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
+    const reader = new LogReader(new LogSource(log), 'id');
+    expect(reader.read()).toEqual({ type: 'text', text: 'So far' });
+    expect(() => reader.read()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  it('is over where it begins at the end, or behind it', () => {
-    log.append('ab');
-    log.end(DONE);
-    expect([readerAt(2).isOver, readerAt(3).isOver, readerAt(9).read()]).toEqual([true, true, undefined]);
-  });
-
-  it('gets the text before the failure of an answer', () => {
-    log.append('ab');
-    log.end(FAILED);
-    const reader = readerAt(0);
-    expect(reader.read()).toEqual({ type: 'text', text: 'ab' });
-    expect(reader.isOver).toBe(false);
-    expect(() => reader.read()).toThrow(expect.objectContaining({ code: 'upstream_error', message: 'It failed.' }));
-  });
-
-  it('can be ended by itself, with the first reason, whatever the answer does', () => {
-    const reader = readerAt(0);
-    const heard = vi.fn();
-    reader.onReadable = heard;
-    reader.fail(FAILURE);
-    reader.fail(new Error('later'));
-    log.end(DONE);
-    expect(heard).toHaveBeenCalledTimes(3);
-    expect(reader.isOver).toBe(false);
-    expect(() => reader.read()).toThrow(FAILURE);
-    expect(readerAt(0).isOver).toBe(true);
-  });
-
-  it('of an evicted stream gets an error, unless it has read everything', () => {
-    log.append('ab');
-    const [behind, whole] = [readerAt(0), readerAt(0)];
-    whole.read();
-    log.end(DONE);
-    const heard = vi.fn();
-    behind.onReadable = heard;
+  it('that is behind ends when the log is evicted, and one that has everything waits for the ending', () => {
+    const log = logOf('text');
+    const [behind, current] = [new LogReader(new LogSource(log), 'id'), new LogReader(new LogSource(log), 'id')];
+    current.read();
     log.evict();
-    expect(heard).toHaveBeenCalledTimes(1);
     expect(() => behind.read()).toThrow(expect.objectContaining({ code: 'unavailable' }));
-    expect([whole.read(), whole.isOver]).toEqual([undefined, true]);
-  });
-
-  it('receives nothing after it has left', async () => {
-    const reader = readerAt(0);
-    const heard = vi.fn();
-    reader.onReadable = heard;
-    await reader.return();
-    log.append('a');
-    expect(heard).not.toHaveBeenCalled();
+    expect(current.read()).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../../../../src/chat/request/chat-request.dto.js';
 import { ConversationValidation } from '../../../../../src/chat/request/conversation/conversation-validation.js';
-import { RequestValidationPipe } from '../../../../../src/http/request/request-validation.pipe.js';
+import { RequestValidationPipe } from '../../../../../src/platform/http/request/request-validation.pipe.js';
 import type { ConversationRequest, Message } from '../../../../../src/upstreams/contract/conversation.js';
 import { leastCpuMs } from '../../../../support/least-ms.js';
 
@@ -119,16 +119,10 @@ describe('a conversation that a plugin builds', () => {
       'must contain valid base64',
     ],
     [
-      '21 images',
-      asking(user(...Array.from({ length: 21 }, () => IMAGE))),
+      '101 images',
+      asking(user(...Array.from({ length: 101 }, () => IMAGE))),
       'messages',
-      'must contain at most 20 images',
-    ],
-    [
-      'arguments that are no object',
-      asking(call('a', '[]')),
-      'messages.0.content.0.json',
-      'must be the JSON text of an object',
+      'must contain at most 100 images',
     ],
     [
       'two calls with one id',
@@ -147,15 +141,9 @@ describe('a conversation that a plugin builds', () => {
       'a name of a tool with a space',
       { ...asking(user(IMAGE)), tools: [{ ...TOOL, name: 'the weather' }] },
       'tools.0.name',
-      /1 to 64/,
+      /1 to 128/,
     ],
     ['two tools with one name', { ...asking(user(IMAGE)), tools: [TOOL, TOOL] }, 'tools.1.name', /another tool/],
-    [
-      '129 tools',
-      { ...asking(user(IMAGE)), tools: Array.from({ length: 129 }, (_, at) => ({ ...TOOL, name: `t${at}` })) },
-      'tools',
-      'must contain at most 128',
-    ],
     [
       'a schema that is a list',
       { ...asking(user(IMAGE)), tools: [{ ...TOOL, parameters: [] }] },

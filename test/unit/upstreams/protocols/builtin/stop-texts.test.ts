@@ -5,7 +5,7 @@ import { untilStop } from '../../../../../src/upstreams/protocols/builtin/stop-t
 const textOf = (pieces: Iterable<string>) => [...pieces].join('');
 
 describe('a text with stop texts', () => {
-  it('ends before the first of them, wherever the text is split', () => {
+  it('ends before the one that is whole first, wherever the text is split', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c') });
     const stops = fc.array(
       letters.filter((stop) => stop !== ''),
@@ -14,10 +14,20 @@ describe('a text with stop texts', () => {
     fc.assert(
       fc.property(fc.array(letters), stops, (pieces, given) => {
         const whole = pieces.join('');
-        const ends = given.map((stop) => whole.indexOf(stop)).filter((index) => index !== -1);
-        expect(textOf(untilStop(pieces, given))).toBe(whole.slice(0, Math.min(...ends, whole.length)));
+        const lengths = Array.from({ length: whole.length + 1 }, (_, length) => length);
+        const end = lengths.find((length) => given.some((stop) => whole.slice(0, length).endsWith(stop)));
+        const starts = given
+          .filter((stop) => whole.slice(0, end).endsWith(stop))
+          .map(({ length }) => (end ?? 0) - length);
+        expect(textOf(untilStop(pieces, given))).toBe(end === undefined ? whole : whole.slice(0, Math.min(...starts)));
       }),
+      { numRuns: 1_000 },
     );
+  });
+
+  it('ends before a short one inside of a longer one that is not whole yet', () => {
+    expect(textOf(untilStop(['ab', 'c'], ['abc', 'b']))).toBe('a');
+    expect(textOf(untilStop(['abc'], ['abc', 'b']))).toBe('a');
   });
 
   it('holds back only what can be the beginning of one', () => {

@@ -75,12 +75,10 @@ describe('an answer with status 200 that is not a stream', () => {
     'prompt is too long: 210000 tokens > 200000 maximum',
     'The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).',
     'the request exceeds the available context size, try increasing it',
-  ])('says that the prompt is too long, and not in the words of the provider: %s', (message) => {
+  ])('says that the prompt is too long: %s', (message) => {
     const failure = httpFailure(400, {}, JSON.stringify({ error: { message } }));
-    expect([failure.code, failure.message]).toEqual([
-      'upstream_rejected',
-      'The provider rejected the request: the prompt is too long for the model.',
-    ]);
+    expect(failure).toMatchObject({ code: 'upstream_rejected', isPromptTooLong: true });
+    expect(failure.message).toBe('The provider rejected the request: the prompt is too long for the model.');
     expect(httpFailure(500, {}, JSON.stringify({ error: { message } })).message).toBe('The provider failed.');
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetainedStreams } from '../../../../../../src/chat/durable/store/redis/retained-streams.js';
-import type { ClaimedStream } from '../../../../../../src/chat/durable/store/redis/redis-own-stream.js';
+import type { ClaimedStream } from '../../../../../../src/chat/durable/store/redis/redis-stream-tools.js';
 
 const RETENTION_MS = 60_000;
 const KIB = 1024;

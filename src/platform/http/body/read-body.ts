@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { BodiesInFlight, type BodyReservation, BodyClients } from './bodies-in-flight.js';
+import { BodyBytes } from './body-bytes.js';
+import { ReadingPace } from './reading-pace.js';
+
+/** The time limit from the start of the reading to the last byte. At 1.2 Mbit/s, 4 MiB arrive in this time. */
+const BODY_DEADLINE_MS = 30_000;
+/**
+ * The maximum number of chunks or packets. Each one costs processing time. A body that is written value by value has
+ * several thousand.
+ */
+const MAX_PIECES = 10_000;
+/** The bytes of a larger body are joined in steps. */
+const VERY_LONG_BYTES = 4 * 1024 * 1024;
+
+/** Reads the bodies of requests. Limits the size and the time of each body, and the memory of all bodies together. */
+@Injectable()
+export class BodyReader {
+  private readonly pace = new ReadingPace();
+
+  constructor(
+    private readonly bodies: BodiesInFlight,
+    private readonly clients: BodyClients,
+    private readonly shed: ShedLoad,
+  ) {}
+
+  /**
+   * Reads a whole body, and holds its memory reservation until the response is closed. After a rejection the caller must
+   * response, and the rest of the body is not read.
+   *
+   * @throws {ServiceError} `payload_too_large` above `maxBytes`; `concurrency_limit_exceeded` or `unavailable` if the
+   *   process holds too many bodies; `invalid_request` with status 408 if the body is too slow.
+   */
+  async read(request: Request, response: Response, maxBytes: number): Promise<Buffer> {
+    const declaredBytes = Number(request.headers['content-length'] ?? 0);
+    if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
+    // The client disconnected before the reading began.
+    if (request.destroyed) throw brokenOff();
+    const expected = { bytes: declaredBytes, isHere: request.complete };
+    const reservation = this.bodies.begin(this.clients.clientOf(request), expected);
+    try {
+      const bytes = await this.receive(request, reservation, maxBytes);
+      reservation.arrived();
+      if (response.closed) reservation.release();
+      else response.once('close', reservation.release);
+      return bytes;
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
+  }
+
+  private receive(request: Request, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const bytes = new BodyBytes();
+      let pieces = 0;
+      const settle = (error?: Error): void => {
+        clearTimeout(deadline);
+        request.off('data', take).off('end', settle).off('error', breakOff).off('close', breakOff);
+        if (error === undefined) resolve(bytes.length > VERY_LONG_BYTES ? bytes.wholeInSteps() : bytes.whole());
+        else reject(error);
+      };
+      const take = (piece: Buffer): void => {
+        pieces += 1;
+        try {
+          if (bytes.length + piece.length > maxBytes) throw tooLarge(maxBytes);
+          if (pieces > MAX_PIECES)
+            throw new ServiceError('invalid_request', 'The body arrives in too many small pieces.');
+          reservation.add(piece.length);
+          bytes.add(piece);
+          this.pace.count(request, piece.length);
+        } catch (error) {
+          settle(error as Error);
+        }
+      };
+      const breakOff = (): void => {
+        settle(brokenOff());
+      };
+      const deadline = request.complete
+        ? undefined
+        : setTimeout(() => {
+            this.shed.count('slow_body');
+            settle(tooSlow());
+          }, BODY_DEADLINE_MS);
+      request.on('data', take).on('end', settle).on('error', breakOff).on('close', breakOff);
+    });
+  }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('payload_too_large', `The body must not be larger than ${maxBytes} bytes.`);
+}
+
+function brokenOff(): ServiceError {
+  return new ServiceError('invalid_request', 'The body is incomplete.');
+}
+
+function tooSlow(): ServiceError {
+  return new ServiceError('invalid_request', `The body must arrive within ${BODY_DEADLINE_MS / 1000} seconds.`, {
+    status: 408,
+    headers: { Connection: 'close' },
+  });
+}

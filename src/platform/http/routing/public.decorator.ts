@@ -1,0 +1,18 @@
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+
+export const IS_PUBLIC = Symbol('IS_PUBLIC');
+
+/**
+ * Opens a route, or all routes of a controller, to everyone. Routes without this decorator need a credential.
+ *
+ * @since 1.0
+ */
+export const Public = (): CustomDecorator<symbol> => SetMetadata(IS_PUBLIC, true);
+
+export const READS_KEY = Symbol('READS_KEY');
+
+/**
+ * Makes a `@Public()` route read the credential of a request that has one, for example to show only what an API key may use. A
+ * credential that is invalid or cannot be checked counts as none. On a surface, an invalid credential is refused.
+ */
+export const ReadsKey = (): MethodDecorator & ClassDecorator => SetMetadata(READS_KEY, true);

@@ -1,0 +1,99 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { createRequire } from 'node:module';
+import type { LogLevel } from '../config/config.js';
+import { LineOutput } from './line-output.js';
+import { shownError } from './shown-error.js';
+
+/** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
+const FRAMEWORK_CONTEXTS = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
+/** The contexts of startup failures in Nest. They are skipped, because the starting code reports each failure in one line. */
+const STARTUP_FAILURES = new Set<string | undefined>(['ExceptionHandler', 'NestApplication']);
+
+/** Nest's logger, implemented with pino. Each entry is a line of JSON, or readable text on a terminal. */
+export class ServiceLogger implements LoggerService {
+  private readonly pino: Logger;
+  private readonly byContext = new Map<string, Logger>();
+
+  constructor(level: LogLevel) {
+    const options = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: shownError },
+    };
+    this.pino = pino(options, (process.stdout.isTTY ? prettyStream() : undefined) ?? new LineOutput());
+  }
+
+  setLevel(level: LogLevel): void {
+    this.pino.level = level;
+    this.byContext.clear();
+  }
+
+  log(message: unknown, ...context: unknown[]): void {
+    const name = contextOf(context);
+    this.write(name !== undefined && FRAMEWORK_CONTEXTS.has(name) ? 'debug' : 'info', message, name);
+  }
+
+  error(message: unknown, ...context: unknown[]): void {
+    const name = contextOf(context);
+    if (STARTUP_FAILURES.has(name)) return;
+    const [stack] = context.length > 1 ? context : [];
+    this.write('error', message, name, typeof stack === 'string' ? stack : undefined);
+  }
+
+  warn(message: unknown, ...context: unknown[]): void {
+    this.write('warn', message, contextOf(context));
+  }
+
+  debug(message: unknown, ...context: unknown[]): void {
+    this.write('debug', message, contextOf(context));
+  }
+
+  verbose(message: unknown, ...context: unknown[]): void {
+    this.write('trace', message, contextOf(context));
+  }
+
+  private write(
+    level: 'error' | 'warn' | 'info' | 'debug' | 'trace',
+    message: unknown,
+    context?: string,
+    stack?: string,
+  ): void {
+    const logger = context === undefined ? this.pino : this.named(context);
+    const trace = stack === undefined ? undefined : { stack };
+    if (message instanceof Error) logger[level]({ ...trace, err: message }, message.message);
+    // Pass the message itself: a copy would cost more than writing the line.
+    else if (typeof message === 'object' && message !== null) logger[level](trace ? { ...trace, ...message } : message);
+    else if (trace === undefined) logger[level](String(message));
+    else logger[level](trace, String(message));
+  }
+
+  private named(context: string): Logger {
+    let logger = this.byContext.get(context);
+    if (logger === undefined) this.byContext.set(context, (logger = this.pino.child({ context })));
+    return logger;
+  }
+}
+
+/** Creates readable output for developers. A production installation does not have this package and keeps JSON. */
+function prettyStream(): DestinationStream | undefined {
+  try {
+    const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+    return pretty({ sync: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the name of the logger. Nest passes it as the last argument. */
+function contextOf(context: readonly unknown[]): string | undefined {
+  const last = context.at(-1);
+  return typeof last === 'string' ? last : undefined;
+}

@@ -1,0 +1,60 @@
+import { Logger } from '@nestjs/common';
+import type { DevelopmentAccounts } from '../../accounts/accounts/development-account.js';
+import { curlLine } from '../common/text/curl-line.js';
+import type { Config } from '../config/config.js';
+import { isLoopback, onThisMachine } from './listening-address.js';
+
+const FIRST_ACCOUNT =
+  'There is no account yet. To create one: node dist/admin.js account create --email you@example.com';
+
+/**
+ * On the first start, prints how to get in. In development, creates an account and shows its credentials once. In production,
+ * logs the command that creates an account, because the output of a production process contains only log lines. The service serves
+ * already, so it does not stop when the database is unavailable now.
+ */
+export async function welcome(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
+  try {
+    await showFirstSteps(development, config, url);
+  } catch (error) {
+    new Logger('Service').warn({ msg: 'The service cannot tell whether there is an account', reason: String(error) });
+  }
+}
+
+async function showFirstSteps(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
+  if (config.production) {
+    if (await development.isFirstStart()) new Logger('Service').warn(FIRST_ACCOUNT);
+    return;
+  }
+  const account = await development.ensureDevelopmentAccount();
+  if (account === undefined) return;
+  process.stdout.write(
+    [
+      '',
+      'This is the first start. Here is a development account, shown only once:',
+      '',
+      ...(config.builtInPlugins.has('dashboard') ? [`  Sign in   ${onThisMachine(url)}/sign-in`] : []),
+      `  Email     ${account.email}`,
+      ...(account.password === undefined ? [] : [`  Password  ${account.password}`]),
+      `  API key   ${account.key}`,
+      '',
+      ...firstRequest(config, url, account.key),
+      '',
+      '',
+    ].join('\n'),
+  );
+}
+
+/** Returns a command with the first model of the list. Without a model, there is nothing to try yet. */
+function firstRequest({ models, catalogName, builtInPlugins }: Config, url: string, key: string): string[] {
+  const [model] = models;
+  if (model === undefined)
+    return [`No model is available yet: add the API key of a provider, as ${catalogName} names it.`];
+  const origin = isLoopback(url) ? url : onThisMachine(url);
+  return [
+    builtInPlugins.has('dashboard')
+      ? 'Sign in to chat in the playground and to create more keys, or try this command:'
+      : 'Try this command:',
+    '',
+    curlLine({ origin, key, model: model.id, message: 'Hello! Who are you?' }).replace(/^/gm, '  '),
+  ];
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Global, Inject, Injectable, Logger, Module, type DynamicModule } from '@nestjs/common';
+import { ConfigError } from '../platform/config/config-error.js';
+import { ConfigReloads } from '../platform/config/config-reloads.js';
+import { CONFIG, type Config } from '../platform/config/config.js';
+import { checkedOptions } from '../upstreams/contract/options-schema.js';
+import type { PluginDescription } from './plugin-description.js';
+
+/**
+ * Injection token: the checked configuration of the plugin whose module injects it. `undefined` without a schema.
+ *
+ * @since 1.0
+ */
+export const PLUGIN_CONFIG = Symbol('PLUGIN_CONFIG');
+
+/** Injection token of the schemas of all plugins, by name of the plugin. */
+const PLUGIN_SCHEMAS = Symbol('PLUGIN_SCHEMAS');
+
+export type PluginSchemas = ReadonlyMap<string, Pick<PluginDescription, 'config' | 'liveConfig' | 'tier'>>;
+
+/**
+ * What CONFIG_FILE has for plugins: the member `plugins`, and the members `plugins` of the tiers. The schemas of the plugins check it,
+ * at the start and when the file has changed.
+ *
+ * @throws {ConfigError} in the constructor, with every problem at once.
+ */
+@Injectable()
+export class PluginConfigs {
+  private readonly logger = new Logger('Config');
+  private readonly byName: ReadonlyMap<string, unknown>;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(PLUGIN_SCHEMAS) private readonly schemas: PluginSchemas,
+    reloads: ConfigReloads,
+  ) {
+    this.byName = this.checked(config);
+    reloads.addCheck((next) => {
+      const checked = this.checked(next);
+      return () => {
+        this.use(next, checked);
+      };
+    });
+  }
+
+  of(name: string): unknown {
+    return this.byName.get(name);
+  }
+
+  /** Returns the checked configurations by name, and replaces the members of plugins in the tiers by the checked ones. */
+  private checked(config: Config): ReadonlyMap<string, unknown> {
+    const { catalogName, plugins, tiers } = config;
+    const problems = this.unknown(plugins.keys(), `${catalogName}.plugins`);
+    const byName = new Map<string, unknown>();
+    for (const [name, { config: schema, liveConfig = false }] of this.schemas) {
+      const { options, issues } = checkedOptions(schema, plugins.get(name), `the plugin ${name}`);
+      problems.push(...issues.map((issue) => `${catalogName}.plugins.${name}${issue}`));
+      if (liveConfig && !isObject(options)) problems.push(`${catalogName}.plugins.${name}: must be an object`);
+      byName.set(name, options);
+    }
+    for (const tier of tiers.values()) {
+      const path = `${catalogName}.tiers.${tier.name}.plugins`;
+      const given = tier.plugins ?? {};
+      problems.push(...this.unknown(Object.keys(given), path));
+      const checked: Record<string, unknown> = {};
+      for (const [name, { tier: schema }] of this.schemas) {
+        const { options, issues } = checkedOptions(schema, given[name], `the plugin ${name}`);
+        problems.push(...issues.map((issue) => `${path}.${name}${issue}`));
+        if (options !== undefined) checked[name] = options;
+      }
+      if (Object.keys(checked).length > 0) Object.assign(tier, { plugins: checked });
+    }
+    if (problems.length > 0) throw new ConfigError(problems);
+    return byName;
+  }
+
+  private unknown(names: Iterable<string>, path: string): string[] {
+    return [...names]
+      .filter((name) => !this.schemas.has(name))
+      .map((name) => `${path}.${name}: there is no plugin of this name`);
+  }
+
+  private use({ plugins, catalogName }: Config, checked: ReadonlyMap<string, unknown>): void {
+    for (const [name, { liveConfig = false }] of this.schemas) {
+      if (liveConfig) replaceMembers(this.byName.get(name) as object, checked.get(name) as object);
+      else if (!isDeepStrictEqual(plugins.get(name), this.config.plugins.get(name)))
+        this.logger.warn(`${catalogName}.plugins.${name} has changed, and the plugin uses it after a restart`);
+    }
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Gives an object the members of another one, so that everyone who has the object sees them. */
+function replaceMembers(object: object, next: object): void {
+  for (const name of Reflect.ownKeys(object)) if (!Object.hasOwn(next, name)) Reflect.deleteProperty(object, name);
+  Object.assign(object, next);
+}
+
+/** Checks the configuration of the plugins, and provides it to them. */
+@Global()
+@Module({})
+export class PluginsModule {
+  static register(schemas: PluginSchemas): DynamicModule {
+    return {
+      module: PluginsModule,
+      providers: [PluginConfigs, { provide: PLUGIN_SCHEMAS, useValue: schemas }],
+      exports: [PluginConfigs],
+    };
+  }
+}

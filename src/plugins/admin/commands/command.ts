@@ -1,0 +1,91 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { hostname, userInfo } from 'node:os';
+import { basename, extname } from 'node:path';
+import type { ChangeAuthor } from '../../../accounts/audit/audit-log.js';
+
+/** The error for an invalid command line or an invalid input. The message tells the operator what to do. */
+export class Misuse extends Error {}
+
+/** The author of the changes of the admin command, for the audit log: the user of the system, and the host. */
+export const COMMAND: ChangeAuthor = { actor: 'command', source: `${userName()}@${hostname()}` };
+
+/** In a container, the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? ''}`.trim();
+  }
+}
+
+/** The options of a command by name, without the dashes. Required options always have a value. */
+export type Options<Required extends string = string, Optional extends string = string> = {
+  readonly [name in Required]: string;
+} & { readonly [name in Optional]?: string };
+
+/** One command of `npm run admin`. */
+export interface Command {
+  /** The name as the operator types it. */
+  readonly name: string;
+  /** Options by name, each with the placeholder for its value in the usage text. */
+  readonly required: Readonly<Record<string, string>>;
+  readonly optional: Readonly<Record<string, string>>;
+  /** Options without a value. A flag on the command line has the value `true` in `options`. */
+  readonly flags?: readonly string[];
+  /** Whether the command may create the database: the first account can be created before the first start. */
+  readonly createsDatabase?: boolean;
+  /** Whether the command sets a password. `run` gets the password as the option `password`, from any kind of input. */
+  readonly setsPassword?: boolean;
+  /** @returns a value to print as JSON, a text to print unchanged, or the pieces of such a text. */
+  run(app: INestApplicationContext, options: Options): Promise<unknown>;
+}
+
+/** Gives `run` the types of its options. The caller of `run` checks that the required options have a value. */
+export function command<R extends string = never, O extends string = never, F extends string = never>(definition: {
+  readonly name: string;
+  readonly required?: Readonly<Record<R, string>>;
+  readonly optional?: Readonly<Record<O, string>>;
+  readonly flags?: readonly F[];
+  readonly createsDatabase?: boolean;
+  readonly setsPassword?: boolean;
+  run(app: INestApplicationContext, options: Options<R, O | F | 'password'>): Promise<unknown>;
+}): Command {
+  return { required: {}, optional: {}, ...definition };
+}
+
+/**
+ * The commands with their options, for the operator.
+ *
+ * @param script the path of the running script.
+ */
+export function usageText(commands: readonly Command[], script: string | undefined): string {
+  const lines = commands.map((command) => `  ${lineOf(command)}`);
+  return `Usage: ${calledAs(script)} <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\nA terminal gets a table, and a pipe gets JSON; --json prints JSON in both cases. <command> --help explains one command.\n`;
+}
+
+/** The usage of one command. */
+export function commandUsage(command: Command): string {
+  const { setsPassword = false } = command;
+  const password = setsPassword
+    ? '\nWithout a password option, the command asks for the password in the terminal.\n'
+    : '';
+  return `Usage: ${lineOf(command)}${hasOwnJson(command) ? '' : ' [--json]'}\n${password}`;
+}
+
+/** Whether the command, of a plugin, has an option of its own with the name of the option that all others have. */
+export function hasOwnJson({ required, optional, flags = [] }: Command): boolean {
+  return flags.includes('json') || 'json' in required || 'json' in optional;
+}
+
+function lineOf({ name, required, optional, flags = [], setsPassword = false }: Command): string {
+  const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
+  const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
+  const switches = flags.map((flag) => `[--${flag}]`);
+  const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
+  return [name, ...needed, ...allowed, ...switches, ...password].join(' ');
+}
+
+/** An installed command is a file without an extension. */
+function calledAs(script = 'admin.js'): string {
+  return extname(script) === '' ? basename(script) : 'npm run --silent admin --';
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { CacheControl, Effort, MessageBody, SystemContent } from './content-blocks.js';
+import { schemaObject, unsupportedMember } from './schema-members.js';
+
+/** A tool of Anthropic has another type than `custom`, and no schema. */
+const ClientTool = z.custom<unknown>().superRefine((tool, context) => {
+  const { type } = (tool ?? {}) as { readonly type?: unknown };
+  if (type === undefined || type === null || type === 'custom') return;
+  const name = typeof type === 'string' ? `the tool ${type} is not supported` : 'is not supported';
+  context.addIssue({ code: 'custom', path: ['type'], message: `${name}: define a tool with an input_schema` });
+});
+
+const Tool = ClientTool.pipe(
+  z.object({
+    type: z.literal('custom').nullish(),
+    name: z.string().min(1),
+    description: z.string().nullish(),
+    input_schema: schemaObject,
+    strict: z.boolean().nullish(),
+    defer_loading: z.boolean().nullish(),
+    cache_control: CacheControl,
+  }),
+);
+
+const OneCall = { disable_parallel_tool_use: z.boolean().nullish() };
+const ToolChoice = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('auto'), ...OneCall }),
+    z.object({ type: z.literal('any'), ...OneCall }),
+    z.object({ type: z.literal('tool'), name: z.string().min(1), ...OneCall }),
+    z.object({ type: z.literal('none') }),
+  ],
+  { error: 'must be auto, any, tool or none' },
+);
+
+/** Newer clients send other values than `summarized` and `omitted`. Only `omitted` has an effect. */
+const Display = { display: z.unknown().optional() };
+const Thinking = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('enabled'), budget_tokens: z.int().min(1), ...Display }),
+    z.object({ type: z.literal('adaptive'), ...Display }),
+    z.object({ type: z.literal('between_tools') }),
+    z.object({ type: z.literal('disabled') }),
+  ],
+  { error: 'must be enabled, adaptive, between_tools or disabled' },
+);
+
+/**
+ * A request that begins a thread has the whole conversation. The service stores no thread, so it refuses a request that continues one:
+ * clients then begin a new thread with the whole conversation.
+ */
+const Thread = z
+  .custom<unknown>((thread) => thread === null || (thread as { readonly type?: unknown }).type === 'create', {
+    error: 'is not available, because the service stores no conversations: send the whole conversation in messages',
+  })
+  .transform(() => undefined)
+  .optional();
+
+const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }).nullish();
+
+/** The members that count for the tokens of a prompt. */
+const prompt = {
+  model: z.string().min(1).describe('The id of a model, or an alias. `GET models` lists the ids.'),
+  messages: z.array(MessageBody).min(1).describe('The whole conversation.'),
+  system: SystemContent.nullish().describe('The system prompt.'),
+  tools: z.array(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
+  mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
+  thread: Thread,
+  container: unsupportedMember('the service runs no code').optional(),
+};
+
+/** The members of `POST messages/count_tokens` that the service uses. Other members change nothing. */
+export const CountTokensBody = z.object(prompt);
+
+/** The members of `POST messages` that the service uses or refuses. The response names all other members. */
+export const MessagesBody = z.object({
+  ...prompt,
+  max_tokens: z.int().min(1).describe('The maximum number of tokens of the answer.'),
+  stream: z.boolean().nullish().describe('Whether the answer is a stream of server-sent events.'),
+  temperature: z
+    .number()
+    .nullish()
+    .describe('The sampling temperature, from 0 to 2. The default is 0.7. With `top_p`, there is no default.'),
+  top_p: z.number().nullish().describe('The probability mass of the tokens to sample from, from 0 to 1.'),
+  stop_sequences: z.array(z.string()).nullish().describe('Texts that end the answer.'),
+  tool_choice: ToolChoice.nullish(),
+  thinking: Thinking.nullish(),
+  output_config: z.object({ effort: Effort.nullish(), format: Format }).nullish(),
+  output_format: Format.describe('The former name of `output_config.format`.'),
+  metadata: z.object({ user_id: z.string().nullish().describe('Passed on to some providers.') }).nullish(),
+});
+
+export type CountTokensBody = z.infer<typeof CountTokensBody>;
+export type MessagesBody = z.infer<typeof MessagesBody>;
+export type ToolBody = z.infer<typeof Tool>;

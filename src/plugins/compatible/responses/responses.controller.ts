@@ -1,0 +1,50 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Caller, type ChatCaller } from '../../../chat/chat-caller.js';
+import { Durable } from '../../../chat/durable/durable-request.js';
+import { tokenDemand } from '../../../chat/request/token-demand.js';
+import { BodyValues } from '../../../platform/http/body/json/body-values.decorator.js';
+import { ApiBearerAuth, ApiTags } from '../../../platform/http/open-api/api-decorators.js';
+import { Surface } from '../../../platform/http/surface/surface.decorator.js';
+import { LimitedByTier } from '../../../throttling/limited-by-tier.decorator.js';
+import { OpensStream } from '../../../throttling/process-load/opens-stream.decorator.js';
+import { ApiAnswer } from '../shared/api-answer.decorator.js';
+import { CompatibleAnswers } from '../shared/compatible-answers.js';
+import { openAiErrorBody } from '../shared/error-formats.js';
+import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
+import { RESPONSES_BODY, type ResponsesRequest } from './request/responses-request.js';
+import { responsesFormat } from './responses-answer.js';
+
+/** `POST /responses`: the interface of Open Responses, for clients that were written for it. Nothing is stored. */
+@ApiTags('Compatible interfaces')
+@ApiBearerAuth()
+@Surface({ ...compatibleSurface('responses'), answersUnknownPaths: true, errorBody: openAiErrorBody })
+@LimitedByTier<ResponsesRequest>({
+  body: RESPONSES_BODY,
+  tokensOf: ({ conversation }, tier, limit) => tokenDemand(conversation, tier, limit),
+})
+@Controller('responses')
+export class ResponsesController {
+  constructor(private readonly answers: CompatibleAnswers) {}
+
+  @Post()
+  @HttpCode(200)
+  @OpensStream()
+  @Durable(DURABLE_CONVERSATION)
+  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @ApiAnswer({
+    operationId: 'createResponse',
+    summary: 'Answers a conversation in the format of Open Responses',
+    description:
+      'The body and the answer have the format of Open Responses, version 2026-04-24. The service stores no responses: send ' +
+      'all items of the conversation. Parameters without an effect are named in `X-Ignored-Parameters`.',
+    answer: 'A response, or with `"stream": true` a stream of events.',
+  })
+  async create(
+    @Body() request: ResponsesRequest,
+    @Caller() caller: ChatCaller,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.answers.answer(request, caller, response, responsesFormat(request));
+  }
+}

@@ -1,0 +1,125 @@
+import { stringifyWithSources } from '../../../platform/common/json/json-source.js';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { randomUUID } from 'node:crypto';
+import type { ChatCaller } from '../../../chat/chat-caller.js';
+import { completionOf, type Completion } from '../../../chat/answer-contents.js';
+import { ChatService } from '../../../chat/chat.service.js';
+import { DurableStreams } from '../../../chat/durable/durable-streams.js';
+import type { StreamFormat } from '../../../chat/stream/stream-format.js';
+import { StreamSender } from '../../../chat/stream/stream-sender.js';
+import { modelAccessOf, ModelCatalog } from '../../../models/model-catalog.js';
+import type { PartReader } from '../../../upstreams/completion/part-reader.js';
+import type { UsageRecord } from '../../../usage/record/usage-record.js';
+import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
+import { answerUsage, usageOf, type AnswerUsage } from './answer-usage.js';
+import { withBodyFields } from './body-fields.js';
+import { modelNamed } from './model-named.js';
+
+/** A request to a surface, as its parser returns it. */
+export interface CompatibleRequest {
+  /** The model is the model that the client has named: an id or an alias. */
+  readonly conversation: ConversationRequest;
+  readonly isStream: boolean;
+}
+
+/** The facts that an answer repeats in each of its events. */
+export interface AnswerFacts {
+  /** 32 hexadecimal digits. The same in each repetition of the answer. */
+  readonly id: string;
+  /** When the answer began, in seconds since 1970. */
+  readonly createdSeconds: number;
+  /** The model that the client has named. */
+  readonly model: string;
+  /** The token counts. Call this only when the answer is complete: it includes the estimates of the ledger. */
+  usage(): AnswerUsage;
+  /** When the answer was complete, in seconds since 1970. Call this only when it is. The same in each repetition of the answer. */
+  completedSeconds(): number;
+}
+
+/** What is kept with the end of a durable answer. */
+interface KeptEnd extends AnswerUsage {
+  readonly completedSeconds: number;
+}
+
+/** How a surface writes an answer. */
+export interface AnswerFormat {
+  stream(facts: AnswerFacts): StreamFormat;
+  /** Returns the body of a whole answer. */
+  whole(completion: Completion, facts: AnswerFacts): object;
+  /** Returns the path in the body of the request for a path in the conversation, for errors. */
+  bodyField(field: string): string;
+}
+
+const OPTIONS = { reasoning: true };
+
+/** Answers the requests of all surfaces, streamed and whole. */
+@Injectable()
+export class CompatibleAnswers {
+  constructor(
+    private readonly chat: ChatService,
+    private readonly catalog: ModelCatalog,
+    private readonly streams: StreamSender,
+    private readonly durable: DurableStreams,
+  ) {}
+
+  /**
+   * Answers a request. A whole answer is sent when it is complete.
+   *
+   * @throws {ServiceError} when the request is invalid, and when there is no answer.
+   */
+  async answer(
+    { conversation, isStream }: CompatibleRequest,
+    caller: ChatCaller,
+    response: Response,
+    format: AnswerFormat,
+  ): Promise<void> {
+    const request = {
+      ...conversation,
+      model: modelNamed(conversation.model, this.catalog, modelAccessOf(response.req)).id,
+    };
+    try {
+      const [parts, facts] = await this.begin(request, conversation.model, caller, response);
+      if (isStream) {
+        this.streams.send(parts, format.stream(facts), response);
+        return;
+      }
+      const completion = await completionOf(parts).catch(async (error: unknown) => {
+        const { durable } = response.req.context;
+        throw durable === undefined ? error : await this.durable.failureOfWhole(error, durable);
+      });
+      // The token counts are those of the record.
+      await parts.record;
+      response.status(200).setHeader('Cache-Control', 'no-store');
+      response.type('json').send(stringifyWithSources(format.whole(completion, facts)));
+    } catch (error) {
+      throw withBodyFields(error, format.bodyField);
+    }
+  }
+
+  /** @param model the model that the client has named. */
+  private async begin(
+    request: ConversationRequest,
+    model: string,
+    caller: ChatCaller,
+    response: Response,
+  ): Promise<readonly [parts: PartReader & { readonly record?: Promise<unknown> }, facts: AnswerFacts]> {
+    const head = { id: randomUUID().replaceAll('-', ''), createdSeconds: nowSeconds(), model };
+    const { durable } = response.req.context;
+    if (durable === undefined) {
+      const parts = await this.chat.stream(request, caller, OPTIONS);
+      return [parts, { ...head, usage: () => answerUsage(response.req.context), completedSeconds: nowSeconds }];
+    }
+    const open = (detached: ChatCaller): Promise<PartReader> => this.chat.stream(request, detached, OPTIONS);
+    const tail = (record: UsageRecord): KeptEnd => ({ ...usageOf(record), completedSeconds: nowSeconds() });
+    const answer = await this.durable.answer(durable, caller, response, open, { head, tail });
+    const { parts } = answer;
+    this.durable.attach(parts, caller, response);
+    const end = (): KeptEnd => parts.endFacts as KeptEnd;
+    return [parts, { ...answer.head, usage: end, completedSeconds: () => end().completedSeconds }];
+  }
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}

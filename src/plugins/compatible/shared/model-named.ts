@@ -1,0 +1,21 @@
+import { ServiceError } from '../../../platform/common/service-error.js';
+import type { ModelConfig } from '../../../platform/config/config.js';
+import type { ModelAccess, ModelCatalog } from '../../../models/model-catalog.js';
+
+/**
+ * Returns the model with this id or alias.
+ *
+ * @param access what the caller may use. By default all models.
+ * @throws {ServiceError} `model_not_found`, whatever the form of the name: clients of other APIs have other names.
+ */
+export function modelNamed(name: string, catalog: ModelCatalog, access?: ModelAccess): ModelConfig {
+  const model = catalog.find(name);
+  if (model !== undefined && access?.allowsModel(model.id) !== false) return model;
+  throw new ServiceError(
+    'model_not_found',
+    'This model does not exist. GET /api/v1/models lists the available models.',
+    {
+      details: [{ field: 'model', message: 'is unknown' }],
+    },
+  );
+}

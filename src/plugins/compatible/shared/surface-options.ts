@@ -1,0 +1,29 @@
+import type { DurableOptions } from '../../../chat/durable/durable-request.js';
+import type { Config } from '../../../platform/config/config.js';
+import type { CompatibleRequest } from './compatible-answers.js';
+
+/** The names of the compatible interfaces, as `COMPATIBLE_APIS` lists them. */
+type CompatibleApi = Config['compatibleApis'][number];
+
+/** The part of the description that all surfaces have in common. */
+export function compatibleSurface(name: CompatibleApi) {
+  return {
+    name,
+    keyHeader: 'x-api-key',
+    keysOnly: true,
+    isEnabled: ({ compatibleApis }: Config) => compatibleApis.includes(name),
+  } as const;
+}
+
+/** The maximum number of values in a body: conversations with tools have many small values. They are parsed in linear time. */
+export const MAX_COMPATIBLE_BODY_VALUES = 80_000;
+
+/** The maximum size of a body, which is the size that Anthropic accepts. */
+export const MAX_COMPATIBLE_BODY_BYTES = 32 * 1024 * 1024;
+
+/** A request with an `Idempotency-Key` gets the answer of the first request with the key, streamed or whole as it wants it. */
+export const DURABLE_CONVERSATION: DurableOptions = {
+  conversationOf: (body) => (body as CompatibleRequest).conversation,
+  // The last four are made from the messages and the tools, which are hashed once, in steps.
+  ignoredMembers: ['isStream', 'includesUsage', 'places', 'drafts', 'mapped', 'origins'],
+};

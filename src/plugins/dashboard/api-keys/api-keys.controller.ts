@@ -1,0 +1,146 @@
+import { Body, Get, Inject, Param } from '@nestjs/common';
+import { ApiKeyRotation } from '../../../accounts/api-keys/api-key-rotation.js';
+import { ApiKeyUpdates } from '../../../accounts/api-keys/api-key-updates.js';
+import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
+import { KeyCreationLimit } from '../../../auth/attempts/key-creation-limit.js';
+import { SessionOnly } from '../../../auth/session/session.guard.js';
+import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { API_KEYS_PATH } from '../paths.js';
+import { changesIn, expiryOf, overlapOf, type KeyForm } from './key-form.js';
+import { KeyList } from './key-list.js';
+import { editingPage, revocationPage, rotationPage } from './key-pages.js';
+
+interface NewKeyForm extends KeyForm {
+  readonly expires_in_days?: string;
+  readonly id?: string;
+}
+
+interface RotationForm extends Pick<NewKeyForm, 'expires_in_days' | 'id'> {
+  readonly old_key_ends_in_hours?: string;
+}
+
+/** What the page reports right after a change. */
+const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['revoked', 'The key was revoked.'],
+  ['changed', 'The key was changed.'],
+]);
+
+/** The page with the keys of an account, and the pages that change a key. */
+@PageController(API_KEYS_PATH)
+@SessionOnly()
+export class ApiKeysController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly list: KeyList,
+    private readonly keys: ApiKeysService,
+    private readonly rotation: ApiKeyRotation,
+    private readonly updates: ApiKeyUpdates,
+    private readonly limit: KeyCreationLimit,
+    private readonly semaphore: ReportSemaphore,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  @LimitedByBudget('pages')
+  async show(@CurrentPageRequest() { accountId, query, response }: PageRequest): Promise<void> {
+    const done = DONE.get(query['done']);
+    this.pages.send(response, await this.semaphore.run(accountId, () => this.list.page(accountId, { done }, query)));
+  }
+
+  /** Creates a key, and answers with a page that shows it. No later request can read the full key again. */
+  @PostForm()
+  async create(
+    @Body() { expires_in_days: lifetime, id, ...form }: NewKeyForm,
+    @CurrentPageRequest() { accountId, session: { sessionId }, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.pages.submit(
+      response,
+      async () => {
+        const newKey = { ...changesIn(form), expiresAt: expiryOf(lifetime, this.now()), id, sessionId };
+        const created = await this.limit.count(accountId, () => this.keys.create(accountId, newKey, author));
+        const shown = this.list.newKey(created, response.req);
+        this.pages.send(response, await this.list.page(accountId, { newKey: shown }), 201);
+      },
+      (problems) => this.list.page(accountId, { form, lifetime, problems }),
+    );
+  }
+
+  @Get(':id/rotate')
+  async confirmRotation(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId, response }: PageRequest,
+  ): Promise<void> {
+    this.pages.send(response, rotationPage(accountId, await this.keys.find(id, accountId)));
+  }
+
+  /** Rotates the key, and answers with a page that shows the new key, like the form that creates a key. */
+  @PostForm(':id/rotate')
+  async rotate(
+    @Param('id') id: string,
+    @Body() { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId }: RotationForm,
+    @CurrentPageRequest() { accountId, session: { sessionId }, author, response }: PageRequest,
+  ): Promise<void> {
+    const old = await this.keys.find(id, accountId);
+    await this.pages.submit(
+      response,
+      async () => {
+        const overlapMs = overlapOf(hours);
+        const rotation = { overlapMs, expiresAt: expiryOf(lifetime, this.now()), id: newId, sessionId };
+        const { created, oldEndsAt } = await this.limit.count(accountId, () =>
+          this.rotation.rotate(id, accountId, rotation, author),
+        );
+        const newKey = this.list.newKey(created, response.req, { prefix: old.prefix, endsAt: oldEndsAt });
+        this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
+      },
+      (problems) => rotationPage(accountId, old, problems),
+    );
+  }
+
+  @Get(':id/edit')
+  async edit(@Param('id') id: string, @CurrentPageRequest() { accountId, response }: PageRequest): Promise<void> {
+    const key = await this.keys.find(id, accountId);
+    this.pages.send(response, editingPage({ accountId, key, currency: this.config.currency }));
+  }
+
+  @PostForm(':id/edit')
+  async change(
+    @Param('id') id: string,
+    @Body() form: KeyForm,
+    @CurrentPageRequest() { accountId, author, response }: PageRequest,
+  ): Promise<void> {
+    const key = await this.keys.find(id, accountId);
+    await this.pages.submit(
+      response,
+      async () => {
+        await this.updates.update(id, changesIn(form), accountId, author);
+        this.pages.redirect(response, `${API_KEYS_PATH}?done=changed`);
+      },
+      (problems) => editingPage({ accountId, key, currency: this.config.currency, form, problems }),
+    );
+  }
+
+  @Get(':id/revoke')
+  async confirmRevocation(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId, response }: PageRequest,
+  ): Promise<void> {
+    const key = await this.keys.find(id, accountId);
+    if (key.revokedAt !== null) this.pages.redirect(response, `${API_KEYS_PATH}?done=revoked`);
+    else this.pages.send(response, revocationPage(accountId, key));
+  }
+
+  @PostForm(':id/revoke')
+  async revoke(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.keys.revoke(id, accountId, author);
+    this.pages.redirect(response, `${API_KEYS_PATH}?done=revoked`);
+  }
+}

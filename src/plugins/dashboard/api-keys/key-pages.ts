@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import type { FormProblems } from '../forms/form-problems.js';
+import type { Page } from '../layout/layout.js';
+import { confirmationPage } from '../parts/action-pages.js';
+import { API_KEYS_PATH } from '../paths.js';
+import { formOf, LIFETIMES, limitFields, nameField, OVERLAPS, type KeyForm } from './key-form.js';
+import { keyFacts } from './listed-keys.js';
+
+interface Editing {
+  readonly accountId: string;
+  readonly key: ListedApiKey;
+  /** The currency of budgets. */
+  readonly currency: string;
+  /** The values that the user has sent. By default those of the key. */
+  readonly form?: KeyForm;
+  readonly problems?: FormProblems;
+  /** See {@link revocationPage}. */
+  readonly owner?: KeyOwner;
+}
+
+/** The page that changes the name and the limits of a key. */
+export function editingPage({ accountId, key, currency, form = formOf(key), problems, owner }: Editing): Page {
+  return confirmationPage({
+    ...commonOf(accountId, key, 'Edit', owner),
+    heading: `Edit “${key.name}”`,
+    text: 'Every replica applies a change within a second. Running streams go on.',
+    fields: [nameField(form), ...limitFields(form, currency)],
+    button: 'Save',
+    problems,
+  });
+}
+
+export function rotationPage(accountId: string, key: ListedApiKey, problems?: FormProblems): Page {
+  return confirmationPage({
+    ...commonOf(accountId, key, 'Rotate'),
+    heading: `Rotate “${key.name}”`,
+    text: 'You get a new key with the same name. The old key keeps working while you deploy the new one.',
+    fields: [
+      { label: 'Old key expires', name: 'old_key_ends_in_hours', type: 'select', options: OVERLAPS, value: '24' },
+      { label: 'New key expires', name: 'expires_in_days', type: 'select', options: LIFETIMES, value: 'never' },
+      // If a browser sends the form twice, the service still creates one key.
+      { type: 'hidden', name: 'id', value: randomUUID() },
+    ],
+    button: 'Rotate',
+    script: 'api-keys.js',
+    once: true,
+    problems,
+  });
+}
+
+/** The account of a key, for operators. */
+export interface KeyOwner {
+  readonly email: string;
+  /** The path of the page of the account. */
+  readonly path: string;
+}
+
+/** @param owner the account that the key belongs to, if it is not the account that is signed in. */
+export function revocationPage(accountId: string, key: ListedApiKey, owner?: KeyOwner): Page {
+  const programs = owner === undefined ? 'Programs' : `Programs of ${owner.email}`;
+  return confirmationPage({
+    ...commonOf(accountId, key, 'Revoke', owner),
+    heading: `Revoke “${key.name}”?`,
+    text: `${programs} that use this key lose access at once, and their running streams end within two seconds. This can't be undone.`,
+    button: 'Revoke',
+    tone: 'danger',
+  });
+}
+
+function commonOf(accountId: string, key: ListedApiKey, what: 'Edit' | 'Rotate' | 'Revoke', owner?: KeyOwner) {
+  return {
+    title: `${what} ${key.name}`,
+    section: owner === undefined ? 'api-keys' : 'accounts',
+    facts: keyFacts(key),
+    action: `${owner === undefined ? API_KEYS_PATH : `${owner.path}/keys`}/${key.id}/${what.toLowerCase()}`,
+    accountId,
+    cancel: owner?.path ?? API_KEYS_PATH,
+  } as const;
+}

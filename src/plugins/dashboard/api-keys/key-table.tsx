@@ -1,0 +1,148 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { KEY_LIMITS } from '../../../platform/config/limits/limit-table.js';
+import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
+import { UsageReports } from '../../../usage/reports/usage-reports.js';
+import { count, requestCount } from '../format/numbers.js';
+import { LocalTime } from '../format/times.js';
+import { optionalPart } from '../pages.js';
+import { Notice } from '../parts/blocks.js';
+import { Table, type RowAction } from '../parts/table.js';
+import { BudgetCell, isAlmostUsedUp, percentage, usedPart } from '../usage/budget-section.js';
+import { cost, SignNotes } from '../usage/sum-texts.js';
+import { lastDays } from '../usage/usage-filter.js';
+import type { UsageSum } from '../usage/usage-sum.js';
+import { UsageTotals } from '../usage/usage-totals.js';
+import { KeyStateBadge, stateOf } from './listed-keys.js';
+
+/** What the keys of an account have spent in the last 30 days. */
+interface KeySpend {
+  /** Whether any request of a key has a cost. */
+  readonly hasCosts: boolean;
+  of(keyId: string): UsageSum | undefined;
+}
+
+/** What each key of an account has spent in the last 30 days. */
+@Injectable()
+export class KeySpends {
+  constructor(
+    private readonly reports: UsageReports,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** Returns `undefined` when the sums cannot be read, because the list of keys is useful without them. */
+  async of(accountId: string): Promise<KeySpend | undefined> {
+    const { from, to } = lastDays(30, this.now());
+    const totals = await optionalPart(
+      new UsageTotals(({ keyId }) => keyId !== null).read(this.reports.pages(from, to, accountId)),
+    );
+    return totals && { hasCosts: totals.total.costs.size > 0, of: (keyId) => totals.sumOfKey(keyId) };
+  }
+}
+
+interface KeyTableProps {
+  readonly keys: readonly ListedApiKey[];
+  /** What the page shows without keys. */
+  readonly empty?: string;
+  readonly now: number;
+  /** Without it, the table has no column with the spend. */
+  readonly spend: KeySpend | undefined;
+  /** The budgets by the id of the key. The table has a column with budgets if there are any. */
+  readonly budgets: ReadonlyMap<string, BudgetState> | undefined;
+  /** The path of the page with the usage of the key. */
+  readonly usageOf: (keyId: string) => string;
+  /** The pages that confirm an action on the key. */
+  readonly actionsOn: (keyId: string) => readonly RowAction[];
+}
+
+/** A table with one row for each key. */
+export function KeyTable({ keys, empty, now, spend, budgets, usageOf, actionsOn }: KeyTableProps) {
+  const isActive = (key: ListedApiKey) => stateOf(key, now) === 'active';
+  const spendOf = ({ id }: ListedApiKey) => {
+    const sum = spend?.of(id);
+    if (spend === undefined || sum === undefined) return <span class="none">–</span>;
+    return <a href={usageOf(id)}>{spend.hasCosts ? cost(sum) : requestCount(sum.requests)}</a>;
+  };
+  const stateIn = (key: ListedApiKey) => (
+    <>
+      <KeyStateBadge apiKey={key} now={now} />
+      {key.revokedAt === null ? null : (
+        <span class="fine since">
+          <LocalTime at={key.revokedAt} />
+        </span>
+      )}
+    </>
+  );
+  const sums = keys.map(({ id }) => spend?.of(id)).filter((sum) => sum !== undefined);
+  const table = (
+    <Table
+      caption="API keys"
+      isCards
+      rows={keys}
+      empty={empty}
+      isEnded={(key) => !isActive(key)}
+      columns={[
+        { title: 'Name', cell: ({ name }) => name },
+        { title: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+        { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
+        { title: 'Last used', cell: ({ lastUsedAt }) => <LocalTime at={lastUsedAt} /> },
+        { title: 'Expires', cell: ({ expiresAt }) => <LocalTime at={expiresAt} /> },
+        spend !== undefined && { title: 'Last 30 days', cell: spendOf },
+        budgets !== undefined &&
+          budgets.size > 0 && { title: 'Budget', cell: ({ id }) => <BudgetCell budget={budgets.get(id)} /> },
+        keys.some((key) => limitLines(key).length > 0) && { title: 'Limits of the key', cell: limitsOf },
+        { title: 'State', cell: stateIn },
+      ]}
+      actions={{ headId: ({ id }) => `key-${id}`, of: (key) => (isActive(key) ? actionsOn(key.id) : []) }}
+    />
+  );
+  if (keys.length === 0) return table;
+  return (
+    <>
+      {table}
+      {spend === undefined ? null : <SignNotes sums={sums} withCost={spend.hasCosts} />}
+      <p class="fine">“Last used” can be up to a minute late.</p>
+    </>
+  );
+}
+
+/** The limits that a key has in addition to those of its account, one in a line. The budget has a column of its own. */
+function limitLines({ models, requestsPerMinute, tokensPerDay, addresses }: ListedApiKey): readonly string[] {
+  return [
+    requestsPerMinute === null ? undefined : `${count(requestsPerMinute)} ${KEY_LIMITS.keyRequestsPerMinute.label}`,
+    tokensPerDay === null ? undefined : `${count(tokensPerDay)} ${KEY_LIMITS.keyTokensPerDay.label}`,
+    models === null ? undefined : `Models: ${models.join(', ')}`,
+    addresses === null ? undefined : `Addresses: ${addresses.join(', ')}`,
+  ].filter((line) => line !== undefined);
+}
+
+function limitsOf(key: ListedApiKey) {
+  const lines = limitLines(key);
+  return lines.length === 0 ? <span class="none">None</span> : lines.map((line) => <div key={line}>{line}</div>);
+}
+
+interface BudgetWarningsProps {
+  readonly keys: readonly ListedApiKey[];
+  /** The budgets by the id of the key. `undefined` when they cannot be read. */
+  readonly budgets: ReadonlyMap<string, BudgetState> | undefined;
+}
+
+/** Warns of the budgets that are almost used up. */
+export function BudgetWarnings({ keys, budgets }: BudgetWarningsProps) {
+  const warnings = keys.flatMap(({ id, name }) => {
+    const budget = budgets?.get(id);
+    return budget !== undefined && isAlmostUsedUp(budget) ? [{ id, name, budget }] : [];
+  });
+  if (warnings.length === 0) return null;
+  return (
+    <Notice>
+      {warnings.map(({ id, name, budget }) => (
+        <div key={id}>
+          {percentage(usedPart(budget).share)} of the budget of the key “{name}” is spent or reserved. Requests above
+          the budget are refused until <LocalTime at={budget.resetsAt} />.
+        </div>
+      ))}
+    </Notice>
+  );
+}

@@ -1,0 +1,150 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  AccountDirectory,
+  type AccountPage as DirectoryPage,
+  type AccountPosition,
+  type ListedAccount,
+} from '../../../accounts/accounts/account-directory.js';
+import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
+import { CLOCK, utcDay, type Clock } from '../../../platform/common/clock.js';
+import { ListedBudgets } from '../../../usage/budgets/listed-budgets.js';
+import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
+import { AccountSums } from '../../../usage/reports/account-sums.js';
+import { requestCount } from '../format/numbers.js';
+import { LocalTime } from '../format/times.js';
+import { optionalPart } from '../pages.js';
+import { PAGE_SIZE } from '../parts/lists.js';
+import { Table, type RowAction } from '../parts/table.js';
+import { accountPath } from '../paths.js';
+import { BudgetCell } from '../usage/budget-section.js';
+import { cost } from '../usage/sum-texts.js';
+import { lastDays } from '../usage/usage-filter.js';
+import { sumIn, UsageSum } from '../usage/usage-sum.js';
+import { AccountStateBadge, ROLES, type AccountListFilter } from './listed-account.js';
+import { ServiceSpend, type SpendOverview } from './service-spend.js';
+
+/** The usage by the id of the account. */
+type SumByAccount = ReadonlyMap<string, UsageSum>;
+
+/** What the accounts of one page have spent. */
+interface PageSpend {
+  readonly today: SumByAccount;
+  readonly last30Days: SumByAccount;
+}
+
+interface AccountPage extends DirectoryPage {
+  /** `undefined` when the sums cannot be read. */
+  readonly spend: PageSpend | undefined;
+  /** The budgets by the id of the account. `undefined` when they cannot be read. */
+  readonly budgets: ReadonlyMap<string, BudgetState> | undefined;
+}
+
+/** The overview with the addresses of its accounts by id. A deleted account has none. */
+export interface NamedOverview extends SpendOverview {
+  readonly emails: ReadonlyMap<string, string>;
+}
+
+/** Reads what the page with all accounts shows. */
+@Injectable()
+export class AccountList {
+  constructor(
+    private readonly directory: AccountDirectory,
+    private readonly accounts: AccountsService,
+    private readonly sums: AccountSums,
+    private readonly budgets: ListedBudgets,
+    private readonly total: ServiceSpend,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** @param after see {@link AccountDirectory.page}. */
+  async page(filter: AccountListFilter, after: AccountPosition | undefined): Promise<AccountPage> {
+    const page = await this.directory.page(filter, after, PAGE_SIZE);
+    const spend = await optionalPart(this.spendOf(page.accounts.map(({ id }) => id)));
+    const budgets = await optionalPart(this.budgets.ofAccounts(page.accounts));
+    return { ...page, spend, budgets };
+  }
+
+  /** Returns `undefined` when the sums cannot be read, or not yet. */
+  async overview(): Promise<NamedOverview | undefined> {
+    const overview = await optionalPart(this.total.overview());
+    const ids = overview?.highest.map(({ accountId }) => accountId) ?? [];
+    return overview && { ...overview, emails: await this.accounts.emailsOf(ids) };
+  }
+
+  countByTier(): Promise<ReadonlyMap<string, number>> {
+    return this.directory.countByTier();
+  }
+
+  private async spendOf(ids: readonly string[]): Promise<PageSpend> {
+    const to = utcDay(this.now());
+    const from = utcDay(lastDays(30, this.now()).from);
+    const today = new Map<string, UsageSum>();
+    const last30Days = new Map<string, UsageSum>();
+    for await (const part of this.sums.of(ids, { from, to })) {
+      for (const figures of part) {
+        sumIn(last30Days, figures.accountId).addRow(figures);
+        if (figures.day === to) sumIn(today, figures.accountId).addRow(figures);
+      }
+    }
+    return { today, last30Days };
+  }
+}
+
+interface AccountTableProps {
+  readonly operatorId: string;
+  readonly accounts: readonly ListedAccount[];
+  /** What the page shows without accounts. */
+  readonly empty: string;
+  /** Without it, the table has no columns with the spend. */
+  readonly spend: PageSpend | undefined;
+  /** The table has a column with budgets if there are any. */
+  readonly budgets: AccountPage['budgets'];
+  readonly hasPrices: boolean;
+}
+
+/** The sums that the table shows. */
+export function sumsOf(spend: PageSpend | undefined): readonly UsageSum[] {
+  return spend === undefined ? [] : [...spend.today.values(), ...spend.last30Days.values()];
+}
+
+/** A table with one row for each account. */
+export function AccountTable({ operatorId, accounts, empty, spend, budgets, hasPrices }: AccountTableProps) {
+  const spendOf = (sum: UsageSum | undefined) => {
+    if (sum === undefined || sum.requests === 0) return <span class="none">–</span>;
+    return hasPrices ? cost(sum) : requestCount(sum.requests);
+  };
+  const nameOf = ({ id, email }: ListedAccount) => (
+    <>
+      <a href={accountPath(id)}>{email}</a>
+      {id === operatorId ? <small> (you)</small> : null}
+    </>
+  );
+  const actionsOn = ({ id, disabledAt }: ListedAccount): readonly RowAction[] => {
+    if (id === operatorId) return [];
+    if (disabledAt === null) return [{ label: 'Disable', path: accountPath(id, 'disable') }];
+    return [{ label: 'Enable', path: accountPath(id, 'enable'), accountId: operatorId }];
+  };
+  return (
+    <>
+      <Table
+        caption="Accounts"
+        isCards
+        rows={accounts}
+        empty={empty}
+        isEnded={({ disabledAt }) => disabledAt !== null}
+        columns={[
+          { title: 'Email', cell: nameOf },
+          { title: 'Tier', cell: ({ tier }) => tier },
+          { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
+          { title: 'Role', cell: ({ role }) => ROLES[role] },
+          { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
+          spend && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
+          spend && { title: '30 days', isNumber: true, cell: ({ id }) => spendOf(spend.last30Days.get(id)) },
+          budgets !== undefined &&
+            budgets.size > 0 && { title: 'Budget', cell: ({ id }) => <BudgetCell budget={budgets.get(id)} /> },
+        ]}
+        actions={{ headId: ({ id }) => `account-${id}`, of: actionsOn }}
+      />
+    </>
+  );
+}

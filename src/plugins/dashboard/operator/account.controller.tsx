@@ -1,0 +1,215 @@
+import { Body, Get, Param } from '@nestjs/common';
+import { accountIdOf, type Account } from '../../../accounts/account/account.entity.js';
+import { AccountRoles } from '../../../accounts/accounts/account-roles.js';
+import { AccountStates } from '../../../accounts/accounts/account-states.js';
+import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
+import { PasswordResets } from '../../../accounts/links/password-resets.service.js';
+import { OperatorTree } from '../../../accounts/operator-keys/operator-tree.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import {
+  CurrentPageRequest,
+  PageController,
+  PostForm,
+  WithPasswords,
+  type PageRequest,
+} from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { LinkNote, shownOncePage } from '../parts/action-pages.js';
+import { accountPath, ACCOUNTS_PATH, RESET_PATH } from '../paths.js';
+import { changeConfirmation, type ConfirmedChange } from './account-changes.js';
+import { AccountPage } from './account-page.js';
+import { madeIn, type MadeForm } from './made-access.js';
+import { OperatorLog } from './operator-log.js';
+import { OperatorOnly } from './operator-only.decorator.js';
+
+/** What a page reports right after a change. */
+const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['created', 'The account was created.'],
+  ['tier', 'The tier was changed.'],
+  ['role', 'The role was changed.'],
+  ['link-revoked', 'The link for a new password was revoked.'],
+  ['disabled', 'The account was disabled.'],
+  ['enabled', 'The account was enabled.'],
+  ['revoked', 'The key was revoked.'],
+  ['changed', 'The key was changed.'],
+]);
+
+/** The page of an operator about one account, and the changes of the account. */
+@PageController(`${ACCOUNTS_PATH}/:id`)
+@OperatorOnly()
+export class OperatedAccountController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly page: AccountPage,
+    private readonly accounts: AccountsService,
+    private readonly states: AccountStates,
+    private readonly roles: AccountRoles,
+    private readonly resets: PasswordResets,
+    private readonly tree: OperatorTree,
+    private readonly semaphore: ReportSemaphore,
+    private readonly log: OperatorLog,
+  ) {}
+
+  @Get()
+  @LimitedByBudget('pages')
+  async show(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId: operatorId, query, response }: PageRequest,
+  ): Promise<void> {
+    const account = await this.account(id);
+    const done = DONE.get(query['done']);
+    const page = await this.semaphore.run(operatorId, () => this.page.of(account, operatorId, query, { done }));
+    this.pages.send(response, page);
+  }
+
+  @PostForm('tier')
+  async changeTier(
+    @Param('id') id: string,
+    @Body() { tier = '' }: { readonly tier?: string },
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    const account = await this.account(id);
+    await this.pages.submit(
+      response,
+      async () => {
+        await this.accounts.setTier({ id }, tier, author);
+        this.log.write('The tier of an account was changed', { operatorId, accountId: id, tier });
+        this.pages.redirect(response, `${accountPath(id)}?done=tier`);
+      },
+      (problems) => this.page.of(account, operatorId, {}, { problems }),
+    );
+  }
+
+  @Get('role')
+  async confirmRole(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
+    await this.confirm('role', await this.other(id, visit.accountId), visit);
+  }
+
+  @PostForm('role')
+  async setRole(
+    @Param('id') id: string,
+    @Body() { role = '', ...form }: MadeForm & { readonly role?: string },
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.other(id, operatorId);
+    await this.roles.set({ id }, role, author, madeIn(form));
+    this.log.write('The role of an account was changed', { operatorId, accountId: id, role });
+    this.pages.redirect(response, `${accountPath(id)}?done=role`);
+  }
+
+  @Get('password')
+  @WithPasswords()
+  async confirmResetLink(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId, response }: PageRequest,
+  ): Promise<void> {
+    this.pages.send(response, changeConfirmation('password', await this.other(id, accountId), accountId));
+  }
+
+  /** Creates the link, and answers with a page that shows it. No later request can read the link again. */
+  @PostForm('password')
+  @WithPasswords()
+  async createResetLink(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId: operatorId, response }: PageRequest,
+  ): Promise<void> {
+    const account = await this.other(id, operatorId);
+    const { token, expiresAt } = await this.resets.create(id, operatorId);
+    this.log.write('A link for a new password was created', { operatorId, accountId: id });
+    const page = shownOncePage({
+      title: 'New password',
+      heading: `New password for ${account.email}`,
+      what: 'link',
+      secret: `${this.pages.originOf(response.req)}${RESET_PATH}/${token}`,
+      advice: 'Send it to the user over a safe channel: whoever has the link can take over the account.',
+      note: <LinkNote expiresAt={expiresAt} />,
+      next: accountPath(id),
+    });
+    this.pages.send(response, page, 201);
+  }
+
+  @PostForm('password/revoke')
+  @WithPasswords()
+  async revokeResetLink(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.other(id, operatorId);
+    await this.resets.revoke(id, author);
+    this.log.write('A link for a new password was revoked', { operatorId, accountId: id });
+    this.pages.redirect(response, `${accountPath(id)}?done=link-revoked`);
+  }
+
+  @Get('disable')
+  async confirmDisabling(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
+    const account = await this.other(id, visit.accountId, CANNOT_DISABLE);
+    if (account.disabledAt === null) await this.confirm('disable', account, visit);
+    else this.pages.redirect(visit.response, accountPath(id));
+  }
+
+  @PostForm('disable')
+  async disable(
+    @Param('id') id: string,
+    @Body() form: MadeForm,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.other(id, operatorId, CANNOT_DISABLE);
+    await this.states.disable({ id }, author, madeIn(form));
+    this.log.write('An account was disabled', { operatorId, accountId: id });
+    this.pages.redirect(response, `${accountPath(id)}?done=disabled`);
+  }
+
+  @PostForm('enable')
+  async enable(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.states.enable({ id: accountIdOf(id) }, author);
+    this.log.write('An account was enabled', { operatorId, accountId: id });
+    this.pages.redirect(response, `${accountPath(id)}?done=enabled`);
+  }
+
+  @Get('delete')
+  async confirmDelete(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
+    await this.confirm('delete', await this.other(id, visit.accountId), visit);
+  }
+
+  @PostForm('delete')
+  async delete(
+    @Param('id') id: string,
+    @Body() form: MadeForm,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.other(id, operatorId);
+    await this.states.delete({ id }, author, madeIn(form));
+    this.log.write('An account was deleted', { operatorId, accountId: id });
+    this.pages.redirect(response, `${ACCOUNTS_PATH}?done=deleted`);
+  }
+
+  /** Asks for a change that can also end what the account has made as an operator. */
+  private async confirm(
+    change: ConfirmedChange,
+    account: Account,
+    { accountId, author, response }: PageRequest,
+  ): Promise<void> {
+    const endsOperator = change !== 'role' || account.role === 'operator';
+    const made = endsOperator ? await this.tree.of(account.id, author) : [];
+    this.pages.send(response, changeConfirmation(change, account, accountId, made));
+  }
+
+  private account(id: string): Promise<Account> {
+    return this.accounts.get({ id: accountIdOf(id) });
+  }
+
+  /** @throws {ServiceError} `forbidden` for the own account, which only another operator may change. */
+  private other(id: string, operatorId: string, message = CANNOT_CHANGE): Promise<Account> {
+    if (id === operatorId) throw new ServiceError('forbidden', message);
+    return this.account(id);
+  }
+}
+
+const CANNOT_CHANGE = "You can't change your own account here. Another operator can.";
+/** An operator that disables itself could not undo it. */
+const CANNOT_DISABLE = "You can't disable your own account. Another operator can disable it.";

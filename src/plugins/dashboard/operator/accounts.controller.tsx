@@ -1,0 +1,176 @@
+import { Get, Inject } from '@nestjs/common';
+import { Invitations, type Invitation } from '../../../accounts/links/invitations.service.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import { count } from '../format/numbers.js';
+import { LocalTime } from '../format/times.js';
+import { optionalPart, Pages } from '../pages.js';
+import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
+import { FilterForm, OlderLinks, positionIn } from '../parts/lists.js';
+import { Notice, Section } from '../parts/blocks.js';
+import { Table } from '../parts/table.js';
+import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH, OPERATOR_KEYS_PATH } from '../paths.js';
+import { SignNotes } from '../usage/sum-texts.js';
+import { AccountList, AccountTable, sumsOf } from './account-list.js';
+import { accountFilterIn, ACCOUNT_STATES, ROLES, type AccountListFilter } from './listed-account.js';
+import { OperatorOnly } from './operator-only.decorator.js';
+import { overviewSums, SpendSection } from './spend-section.js';
+import { TierTable } from './tier-table.js';
+
+/** What the page reports right after a change. */
+const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['deleted', 'The account was deleted.'],
+  ['invitation-revoked', 'The invitation was revoked.'],
+]);
+/** The number of invitations that the page shows without a click. */
+const SHOWN_INVITATIONS = 10;
+
+/** The page of an operator with all accounts, their spend, the open invitations, and the tiers. */
+@PageController(ACCOUNTS_PATH)
+@LimitedByBudget('pages')
+@OperatorOnly()
+export class AccountsController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly list: AccountList,
+    private readonly invitations: Invitations,
+    private readonly semaphore: ReportSemaphore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  @Get()
+  async show(@CurrentPageRequest() { accountId: operatorId, query, response }: PageRequest): Promise<void> {
+    const filter = accountFilterIn(query);
+    const after = positionIn(query);
+    const [page, overview, countByTier, invitations] = await this.semaphore.run(operatorId, () =>
+      Promise.all([
+        this.list.page(filter, after),
+        this.list.overview(),
+        this.list.countByTier(),
+        optionalPart(this.invitations.list()),
+      ]),
+    );
+    const { accounts, next, spend, budgets } = page;
+    const { tiers, defaultTier, models, currency } = this.config;
+    const hasPrices = models.some(({ price }) => price !== undefined);
+    const isEveryAccount = Object.values(filter).every((value) => value === undefined);
+    const content = (
+      <div class="usage">
+        <h1>Accounts</h1>
+        <Notice tone="good">{DONE.get(query['done'])}</Notice>
+        <p class="actions">
+          {this.pages.hasPasswords ? (
+            <a href={`${INVITATIONS_PATH}/new`} role="button">
+              Invite
+            </a>
+          ) : null}
+          <a href={accountPath('new')}>New account</a>
+          <a href={OPERATOR_KEYS_PATH}>Operator keys</a>
+        </p>
+        <SpendSection overview={overview} hasPrices={hasPrices} />
+        <Section id="accounts" title="All accounts">
+          <AccountFilterForm filter={filter} tiers={[...countByTier.keys()]} />
+          <p class="fine">{isEveryAccount ? `${accountCount(countByTier)}, newest first.` : 'Newest first.'}</p>
+          <AccountTable
+            operatorId={operatorId}
+            accounts={accounts}
+            empty={
+              next === undefined ? 'No account matches.' : 'None of the newest accounts match. Look at older accounts.'
+            }
+            spend={spend}
+            budgets={budgets}
+            hasPrices={hasPrices}
+          />
+          <OlderLinks path={ACCOUNTS_PATH} filter={{ ...filter }} before={after} next={next} />
+        </Section>
+        <InvitationsSection operatorId={operatorId} invitations={invitations ?? []} />
+        <TierTable
+          tiers={[...tiers.values()]}
+          defaultTier={defaultTier}
+          countByTier={countByTier}
+          currency={currency}
+        />
+        <SignNotes sums={[...overviewSums(overview), ...sumsOf(spend)]} withCost={hasPrices} />
+      </div>
+    );
+    this.pages.send(response, { title: 'Accounts', section: 'accounts', width: 'wide', style: 'usage.css', content });
+  }
+}
+
+function accountCount(countByTier: ReadonlyMap<string, number>): string {
+  const all = [...countByTier.values()].reduce((sum, each) => sum + each, 0);
+  return all === 1 ? '1 account' : `${count(all)} accounts`;
+}
+
+interface AccountFilterFormProps {
+  readonly filter: AccountListFilter;
+  /** The names of the tiers that accounts have. */
+  readonly tiers: readonly string[];
+}
+
+function AccountFilterForm({ filter: { search = '', state, tier }, tiers }: AccountFilterFormProps) {
+  const states = Object.entries(ACCOUNT_STATES).map(([name, [label]]) => [name, label] as const);
+  return (
+    <FilterForm
+      path={ACCOUNTS_PATH}
+      fields={[
+        {
+          label: 'Search',
+          name: 'search',
+          type: 'search',
+          value: search,
+          maxLength: 254,
+          placeholder: 'email or account ID',
+        },
+        {
+          label: 'State',
+          name: 'state',
+          type: 'select',
+          options: { '': 'All states', ...Object.fromEntries(states) },
+          value: state,
+        },
+        {
+          label: 'Tier',
+          name: 'tier',
+          type: 'select',
+          options: { '': 'All tiers', ...Object.fromEntries(tiers.map((name) => [name, name])) },
+          value: tier,
+        },
+      ]}
+    />
+  );
+}
+
+interface InvitationsSectionProps {
+  readonly operatorId: string;
+  readonly invitations: readonly Invitation[];
+}
+
+/** The open invitations, with a button that revokes each. Shows nothing if there are none. */
+function InvitationsSection({ operatorId, invitations }: InvitationsSectionProps) {
+  if (invitations.length === 0) return null;
+  return (
+    <Section id="invitations" title="Open invitations">
+      <details open={invitations.length <= SHOWN_INVITATIONS}>
+        <summary>{invitations.length === 1 ? '1 invitation' : `${invitations.length} invitations`}</summary>
+        <Table
+          caption="Open invitations"
+          isCards
+          rows={invitations}
+          columns={[
+            { title: 'Email', cell: ({ email }) => email },
+            { title: 'Tier', cell: ({ tier }) => tier },
+            { title: 'Role', cell: ({ role }) => ROLES[role] },
+            { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
+            { title: 'Expires', cell: ({ expiresAt }) => <LocalTime at={expiresAt} /> },
+          ]}
+          actions={{
+            headId: ({ id }) => `invitation-${id}`,
+            of: ({ id }) => [{ label: 'Revoke', path: `${INVITATIONS_PATH}/${id}/revoke`, accountId: operatorId }],
+          }}
+        />
+      </details>
+    </Section>
+  );
+}

@@ -1,0 +1,210 @@
+import { Body, Get, Inject, Param } from '@nestjs/common';
+import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
+import type { OperatorScope } from '../../../accounts/operator-keys/operator-key-verifier.js';
+import { OperatorKeys, type ListedOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
+import { OperatorTree } from '../../../accounts/operator-keys/operator-tree.js';
+import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { expiryOf, LIFETIMES } from '../api-keys/key-form.js';
+import { KeyStateBadge, stateOf } from '../api-keys/listed-keys.js';
+import type { FormProblems } from '../forms/form-problems.js';
+import { PageForm } from '../forms/page-form.js';
+import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import { LocalTime } from '../format/times.js';
+import type { Page } from '../layout/layout.js';
+import { Pages } from '../pages.js';
+import { Notice } from '../parts/blocks.js';
+import { confirmationPage, shownOncePage } from '../parts/action-pages.js';
+import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
+import type { QueryValues } from '../parts/query.js';
+import { Table } from '../parts/table.js';
+import { OPERATOR_KEYS_PATH } from '../paths.js';
+import { madeFields, madeIn, MadeTree, type MadeForm } from './made-access.js';
+import { OperatorLog } from './operator-log.js';
+import { OperatorOnly } from './operator-only.decorator.js';
+
+/** What a key may do, by its scope. */
+const SCOPES: Readonly<Record<OperatorScope, string>> = { read: 'Read', write: 'Read and change' };
+
+const DONE: ReadonlyMap<unknown, string> = new Map([['revoked', 'The key was revoked.']]);
+
+interface NewKeyForm {
+  readonly name?: string;
+  readonly scope?: string;
+  readonly expires_in_days?: string;
+}
+
+/** What the page shows in addition to the keys. */
+interface Shown {
+  readonly query?: QueryValues;
+  readonly form?: NewKeyForm;
+  readonly problems?: FormProblems;
+}
+
+/** The page on which operators create and revoke the keys of the API for operators. */
+@PageController(OPERATOR_KEYS_PATH)
+@OperatorOnly()
+export class OperatorKeysPageController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly keys: OperatorKeys,
+    private readonly accounts: AccountsService,
+    private readonly tree: OperatorTree,
+    private readonly log: OperatorLog,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  async show(@CurrentPageRequest() { accountId, query, response }: PageRequest): Promise<void> {
+    this.pages.send(response, await this.page(accountId, { query }));
+  }
+
+  /** Creates the key, and answers with a page that shows it. No later request can read the key again. */
+  @PostForm()
+  async create(
+    @Body() form: NewKeyForm,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    const { name = '', scope = 'read', expires_in_days: days } = form;
+    await this.pages.submit(
+      response,
+      async () => {
+        const expiresAt = expiryOf(days, this.now());
+        const { id, key } = await this.keys.create({ name, scope, expiresAt }, author);
+        this.log.write('An operator key was created', { operatorId, operatorKeyId: id });
+        const page = shownOncePage({
+          title: 'New operator key',
+          heading: 'New operator key',
+          what: 'key',
+          name,
+          secret: key,
+          advice: 'Whoever has the key has its access to all accounts.',
+          next: OPERATOR_KEYS_PATH,
+        });
+        this.pages.send(response, page, 201);
+      },
+      (problems) => this.page(operatorId, { form, problems }),
+    );
+  }
+
+  @Get(':id/revoke')
+  async confirmRevocation(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId, author, response }: PageRequest,
+  ): Promise<void> {
+    const key = await this.keys.find(id);
+    if (key.revokedAt !== null) {
+      this.pages.redirect(response, `${OPERATOR_KEYS_PATH}?done=revoked`);
+      return;
+    }
+    const made = await this.tree.of(id, author);
+    const page = confirmationPage({
+      title: `Revoke ${key.name}`,
+      section: 'accounts',
+      heading: `Revoke “${key.name}”?`,
+      text: "Programs that use this key lose access at once. This can't be undone.",
+      facts: [
+        ['Key', `${key.prefix}…`],
+        ['Access', SCOPES[key.scope]],
+      ],
+      more: <MadeTree made={made} root={id} />,
+      fields: madeFields(made),
+      action: `${OPERATOR_KEYS_PATH}/${id}/revoke`,
+      accountId,
+      button: 'Revoke',
+      tone: 'danger',
+      cancel: OPERATOR_KEYS_PATH,
+    });
+    this.pages.send(response, page);
+  }
+
+  @PostForm(':id/revoke')
+  async revoke(
+    @Param('id') id: string,
+    @Body() form: MadeForm,
+    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+  ): Promise<void> {
+    await this.keys.revoke(id, author, madeIn(form));
+    this.log.write('An operator key was revoked', { operatorId, operatorKeyId: id });
+    this.pages.redirect(response, `${OPERATOR_KEYS_PATH}?done=revoked`);
+  }
+
+  private async page(operatorId: string, { query = {}, form = {}, problems }: Shown): Promise<Page> {
+    const before = positionIn(query);
+    const { rows, next } = await this.keys.page(before, PAGE_SIZE);
+    const makers = await this.makersOf(rows);
+    const { name, scope = 'read', expires_in_days: days = '90' } = form;
+    const content = (
+      <>
+        <h1>Operator keys</h1>
+        <p class="lead">
+          Programs use these keys for the API below <code>/api/v1/admin</code>: they read and manage all accounts. An
+          operator key belongs to no account.
+        </p>
+        <Notice tone="good">{DONE.get(query['done'])}</Notice>
+        <PageForm
+          heading="Create a key"
+          action={OPERATOR_KEYS_PATH}
+          layout="wide"
+          accountId={operatorId}
+          fields={[
+            { label: 'Name', name: 'name', type: 'text', value: name, maxLength: 100, autoComplete: 'off' },
+            { label: 'Access', name: 'scope', type: 'select', options: SCOPES, value: scope },
+            { label: 'Expires after', name: 'expires_in_days', type: 'select', options: LIFETIMES, value: days },
+          ]}
+          button="Create key"
+          problems={problems}
+        />
+        <section>
+          <h2>All operator keys</h2>
+          <KeyTable keys={rows} makers={makers} now={this.now()} />
+          <OlderLinks path={OPERATOR_KEYS_PATH} before={before} next={next} />
+        </section>
+      </>
+    );
+    return { title: 'Operator keys', section: 'accounts', width: 'wide', content };
+  }
+
+  /** Returns who has made the keys, by id: the address of an operator, or the name of a key. */
+  private async makersOf(keys: readonly ListedOperatorKey[]): Promise<ReadonlyMap<string, string>> {
+    const ids = [...new Set(keys.flatMap(({ createdBy }) => createdBy ?? []))];
+    return new Map([...(await this.accounts.emailsOf(ids)), ...(await this.keys.namesOf(ids))]);
+  }
+}
+
+interface KeyTableProps {
+  readonly keys: readonly ListedOperatorKey[];
+  readonly makers: ReadonlyMap<string, string>;
+  readonly now: number;
+}
+
+function KeyTable({ keys, makers, now }: KeyTableProps) {
+  const revokePath = (id: string) => `${OPERATOR_KEYS_PATH}/${id}/revoke`;
+  return (
+    <Table
+      caption="Operator keys, latest first"
+      isCards
+      rows={keys}
+      empty="No keys yet."
+      isEnded={(key) => stateOf(key, now) !== 'active'}
+      columns={[
+        { title: 'Name', cell: ({ name }) => name },
+        { title: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+        { title: 'Access', cell: ({ scope }) => SCOPES[scope] },
+        { title: 'Made by', cell: ({ createdBy }) => makerName(createdBy, makers) },
+        { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
+        { title: 'Last used', cell: ({ lastUsedAt }) => <LocalTime at={lastUsedAt} /> },
+        { title: 'Expires', cell: ({ expiresAt }) => <LocalTime at={expiresAt} /> },
+        { title: 'State', cell: (key) => <KeyStateBadge apiKey={key} now={now} /> },
+      ]}
+      actions={{
+        headId: ({ id }) => `operator-key-${id}`,
+        of: ({ id, revokedAt }) => (revokedAt === null ? [{ label: 'Revoke', path: revokePath(id) }] : []),
+      }}
+    />
+  );
+}
+
+function makerName(id: string | null, makers: ReadonlyMap<string, string>): string {
+  if (id === null) return '—';
+  return makers.get(id) ?? 'a deleted account';
+}

@@ -1,0 +1,107 @@
+import { Inject } from '@nestjs/common';
+import { AuditLog } from '../../../../accounts/audit/audit-log.js';
+import { CLOCK, type Clock } from '../../../../platform/common/clock.js';
+import { ServiceError } from '../../../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { RouteProbe, type ProbeResult } from '../../../../upstreams/routing/route-probe.js';
+import { RouteStates } from '../../../../upstreams/routing/route-states.js';
+import { seconds } from '../../format/times.js';
+import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../../page-controller.decorator.js';
+import { Pages } from '../../pages.js';
+import { resultPage } from '../../parts/action-pages.js';
+import { pathWith, textIn, type QueryValues } from '../../parts/query.js';
+import { STATUS_PATH } from '../../paths.js';
+import { OperatorLog } from '../operator-log.js';
+import { OperatorOnly } from '../operator-only.decorator.js';
+
+const MAX_LENGTH = 255;
+
+/** What an operator does with routes and circuits. Each action is in the audit log before it happens. */
+@PageController(STATUS_PATH)
+@OperatorOnly()
+export class RoutesController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly probe: RouteProbe,
+    private readonly states: RouteStates,
+    private readonly audit: AuditLog,
+    private readonly log: OperatorLog,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** Tries one route now, and answers with a page that has the result. */
+  @PostForm('probe')
+  async probeRoute(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
+    const { upstream, model } = namesIn(query);
+    const found = this.config.models.find(({ routes }) => routes.some(isWanted));
+    const route = found?.routes.find(isWanted);
+    if (found === undefined || route === undefined) throw notThere();
+    const { requestId } = response.req.context;
+    await this.audit.append(author, 'route.probed', `route:${upstream} ${route.model}`, new Date(this.now()));
+    this.log.write('A route was probed', { operatorId: accountId, upstream, model: route.model });
+    const result = await this.probe.run(found, route, requestId, accountId);
+    const page = resultPage({
+      ...{ title: 'Probe', section: 'status', accountId },
+      from: { path: STATUS_PATH, name: 'Status' },
+      facts: [
+        ['Upstream', upstream],
+        ['Model', <code>{route.model}</code>],
+        ['Result', <Result result={result} />],
+        ['Request ID', <code>{requestId}</code>],
+      ],
+      action: pathWith(`${STATUS_PATH}/probe`, { upstream, model }),
+      button: 'Probe again',
+      note: 'The log has the attempt by its request ID. It is no usage of an account.',
+    });
+    this.pages.send(response, page);
+
+    function isWanted(each: Config['models'][number]['routes'][number]): boolean {
+      return each.upstream.name === upstream && each.model === model;
+    }
+  }
+
+  @PostForm('close')
+  async close(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
+    const { upstream, model } = namesIn(query);
+    if (!this.config.upstreams.has(upstream)) throw notThere();
+    const target = model === undefined ? `upstream:${upstream}` : `route:${upstream} ${model}`;
+    await this.audit.append(author, 'circuit.closed', target, new Date(this.now()));
+    this.log.write('A circuit was closed', { operatorId: accountId, upstream, model });
+    this.states.close(upstream, model);
+    this.pages.redirect(response, `${STATUS_PATH}?done=closed`);
+  }
+}
+
+function namesIn({ upstream, model }: QueryValues) {
+  const name = textIn(upstream, MAX_LENGTH);
+  if (name === undefined) throw notThere();
+  return { upstream: name, model: textIn(model, MAX_LENGTH) };
+}
+
+function notThere(): ServiceError {
+  return new ServiceError('not_found', 'The configuration has no such route.');
+}
+
+function Result({ result }: { readonly result: ProbeResult }) {
+  switch (result.type) {
+    case 'answered':
+      return (
+        <>
+          <span class="badge good">Answered</span> after {seconds(result.firstTextMs)}
+        </>
+      );
+    case 'failed':
+      return (
+        <>
+          <span class="badge bad">Failed</span> after {seconds(result.durationMs)}: {result.failure}
+        </>
+      );
+    case 'waiting':
+      return (
+        <>
+          <span class="badge bad">No text</span> in {seconds(result.durationMs)}
+        </>
+      );
+  }
+}

@@ -1,0 +1,170 @@
+import { Get, Inject, Param } from '@nestjs/common';
+import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
+import { AuditLog } from '../../../accounts/audit/audit-log.js';
+import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { WEBHOOK_EVENTS } from '../../../platform/config/webhook-of.js';
+import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { WebhookDeliveries, type ListedDelivery } from '../../webhooks/webhook-deliveries.js';
+import { WebhookSender } from '../../webhooks/webhook-sender.js';
+import { NO_ACCOUNT } from '../../../platform/outbox/webhook-event.js';
+import { WebhookOutbox } from '../../../platform/outbox/webhook-outbox.js';
+import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import { LocalTime, seconds } from '../format/times.js';
+import { Pages } from '../pages.js';
+import { resultPage } from '../parts/action-pages.js';
+import { Notice } from '../parts/blocks.js';
+import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
+import { pathWith, textIn } from '../parts/query.js';
+import { Table } from '../parts/table.js';
+import { WEBHOOKS_PATH } from '../paths.js';
+import { AccountName } from './listed-account.js';
+import { OperatorLog } from './operator-log.js';
+import { OperatorOnly } from './operator-only.decorator.js';
+import { PartOf } from '../../../platform/http/surface/part-of.decorator.js';
+
+const MAX_NAME_LENGTH = 255;
+
+/** The page of operators with the events that the service has sent to webhooks, or will send. */
+@PartOf('webhooks')
+@PageController(WEBHOOKS_PATH)
+@LimitedByBudget('pages')
+@OperatorOnly()
+export class WebhooksController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly deliveries: WebhookDeliveries,
+    private readonly outbox: WebhookOutbox,
+    private readonly accounts: AccountsService,
+    private readonly log: OperatorLog,
+    private readonly sender: WebhookSender,
+    private readonly audit: AuditLog,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  async list(@CurrentPageRequest() { accountId: operatorId, query, response }: PageRequest): Promise<void> {
+    const before = positionIn(query);
+    const { rows, next } = await this.deliveries.list(before, PAGE_SIZE);
+    const emails = await this.accounts.emailsOf([...new Set(rows.map(({ account_id: id }) => id))]);
+    const sendPath = (id: string) => `${WEBHOOKS_PATH}/${id}/send`;
+    const content = (
+      <>
+        <h1>Webhooks</h1>
+        <Notice tone="good">{query['done'] === 'sent' ? 'The event will be sent again.' : undefined}</Notice>
+        <Table
+          caption="Webhooks of the configuration"
+          isCards
+          rows={[...this.config.webhooks.values()]}
+          empty="The configuration has no webhooks."
+          columns={[
+            { title: 'Webhook', cell: ({ name }) => name },
+            { title: 'Host', cell: ({ url }) => url.host },
+            {
+              title: 'Events',
+              cell: ({ events }) => (events.length === WEBHOOK_EVENTS.length ? 'all' : events.join(', ')),
+            },
+          ]}
+          actions={{
+            headId: ({ name }) => `webhook-${name}`,
+            of: ({ name }) => [{ label: 'Send test', path: testPath(name), accountId: operatorId }],
+          }}
+        />
+        <h2>Events</h2>
+        <Table
+          caption="Events, latest first"
+          isCards
+          rows={rows}
+          empty="There are no events yet."
+          columns={[
+            { title: 'Event', cell: ({ type }) => <code>{type}</code> },
+            { title: 'Time', cell: ({ created_at: at }) => <LocalTime at={new Date(at)} shows="second" /> },
+            {
+              title: 'Account',
+              cell: ({ account_id: id }) =>
+                id === NO_ACCOUNT ? 'operator key' : <AccountName id={id} emails={emails} />,
+            },
+            { title: 'Webhook', cell: ({ webhook }) => webhook },
+            { title: 'State', cell: stateOf },
+            { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+            { title: 'Last error', cell: ({ last_error: error }) => error ?? <span class="none">–</span> },
+          ]}
+          actions={{
+            headId: ({ id }) => `delivery-${id}`,
+            of: ({ id, webhook }) =>
+              this.config.webhooks.has(webhook)
+                ? [{ label: 'Send again', path: sendPath(id), accountId: operatorId }]
+                : [],
+          }}
+        />
+        <OlderLinks path={WEBHOOKS_PATH} before={before} next={next} />
+        <p class="fine">Latest first. Events are kept for 40 days.</p>
+      </>
+    );
+    this.pages.send(response, { title: 'Webhooks', section: 'status', width: 'wide', content });
+  }
+
+  /** Sends a test event now, and answers with a page that has the result. */
+  @PostForm('test')
+  async test(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
+    const webhook = this.config.webhooks.get(textIn(query['webhook'], MAX_NAME_LENGTH) ?? '');
+    if (webhook === undefined) throw new ServiceError('not_found', 'The configuration has no such webhook.');
+    const { name, url } = webhook;
+    await this.audit.append(author, 'webhook.tested', `webhook:${name}`, new Date(this.now()));
+    this.log.write('A webhook was tested', { operatorId: accountId, webhook: name });
+    const { status, failure, eventId, durationMs } = await this.sender.sendTest(webhook);
+    const page = resultPage({
+      ...{ title: 'Test event', section: 'status', accountId },
+      from: { path: WEBHOOKS_PATH, name: 'Webhooks' },
+      facts: [
+        ['Webhook', name],
+        ['Host', url.host],
+        [
+          'Result',
+          <>
+            <span class={`badge ${failure === undefined ? 'good' : 'bad'}`}>
+              {failure === undefined ? 'Delivered' : 'Failed'}
+            </span>{' '}
+            after {seconds(durationMs)}: {failure ?? `The receiver answered ${status ?? ''}.`}
+          </>,
+        ],
+        ['Event', <code>{eventId}</code>],
+      ],
+      action: testPath(name),
+      button: 'Send again',
+      note: 'The event was sent once. It is not in the list of events, and is not sent again.',
+    });
+    this.pages.send(response, page);
+  }
+
+  @PostForm(':id/send')
+  async send(
+    @Param('id') id: string,
+    @CurrentPageRequest() { accountId: operatorId, response }: PageRequest,
+  ): Promise<void> {
+    if (!(await this.deliveries.sendAgain(id))) throw new ServiceError('not_found', 'This event does not exist.');
+    this.log.write('A webhook event is sent again', { operatorId, deliveryId: id });
+    this.outbox.notify();
+    this.pages.redirect(response, `${WEBHOOKS_PATH}?done=sent`);
+  }
+}
+
+function testPath(webhook: string): string {
+  return pathWith(`${WEBHOOKS_PATH}/test`, { webhook });
+}
+
+function stateOf({ delivered_at: deliveredAt, next_attempt_at: nextAt, attempts }: ListedDelivery) {
+  if (nextAt === null) {
+    return deliveredAt === null ? <span class="badge bad">Given up</span> : <span class="badge good">Delivered</span>;
+  }
+  return (
+    <>
+      <span class="badge">{attempts === 0 ? 'Waiting' : 'Retrying'}</span>
+      <span class="fine since">
+        <LocalTime at={new Date(nextAt)} shows="second" />
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { renderToString } from 'preact-render-to-string';
+import { isSecure, publicOriginOf } from '../../auth/same-origin/public-origin.js';
+import { Extensions } from '../../platform/common/extensions/extensions.js';
+import type { ServiceError } from '../../platform/common/service-error.js';
+import { CONFIG, type BuiltInPlugin, type Config } from '../../platform/config/config.js';
+import { WholeBody } from '../../platform/http/answers/whole-body.js';
+import { recordSentError } from '../../platform/http/errors/send-error.js';
+import { assetPath } from './assets/assets.js';
+import { PluginAssets } from './assets/asset-set.js';
+import { problemsOf, type FormProblems } from './forms/form-problems.js';
+import { Layout, type Page } from './layout/layout.js';
+import { NAVIGATION_ENTRIES } from './layout/navigation.js';
+import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
+
+/**
+ * The level of compression: each page is compressed for one request. A page reveals no secret by its length, because other sites
+ * cannot make the browser send the session cookie together with text of theirs and see the answer.
+ */
+const FAST = 4;
+
+/** Where a sign-in at the issuer begins. */
+export interface SingleSignOnLink {
+  /** The origin of this service to which the issuer sends the browser back. */
+  readonly origin: string;
+  /** The host of the issuer, for people to read. */
+  readonly host: string;
+}
+
+/**
+ * Sends pages, and redirects to pages.
+ *
+ * @experimental
+ * @since 1.0
+ */
+@Injectable()
+export class Pages {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly extensions: Extensions,
+    private readonly assets: PluginAssets,
+  ) {}
+
+  /** Whether visitors may create accounts themselves. */
+  get signUp(): Config['signUp'] {
+    return this.config.signUp;
+  }
+
+  /** Whether people can sign in with passwords. */
+  get hasPasswords(): boolean {
+    return this.config.passwords === 'on';
+  }
+
+  /** How people sign in at the issuer. `undefined` without an issuer. */
+  get singleSignOn(): SingleSignOnLink | undefined {
+    const { singleSignOn } = this.config;
+    if (singleSignOn === undefined) return undefined;
+    // The issuer sends the browser back to this address, which must be the one that has the cookie.
+    return { origin: singleSignOn.publicUrl, host: new URL(singleSignOn.issuer).host };
+  }
+
+  /** The origin of links that people send to others: `PUBLIC_URL`, or the origin by which the client reaches the service. */
+  originOf(request: Request): string {
+    return this.config.publicUrl ?? publicOriginOf(request);
+  }
+
+  /** Whether a plugin of the service is in use, so that its pages exist. */
+  has(plugin: BuiltInPlugin): boolean {
+    return this.config.builtInPlugins.has(plugin);
+  }
+
+  /** Whether the service serves the documents and the description of the API. */
+  get hasDocs(): boolean {
+    return this.config.apiDocs === 'open';
+  }
+
+  /**
+   * Renders the page and sends it.
+   *
+   * @param result the status, or an error whose status and headers the response has.
+   * @example this.pages.send(response, { title: 'Usage', section: 'usage', content: UsageView({ rows }) });
+   */
+  send(response: Response, page: Page, result: number | ServiceError = 200): void {
+    const {
+      status,
+      headers = {},
+      retryAfterSeconds,
+    }: Partial<ServiceError> & Pick<ServiceError, 'status'> = typeof result === 'number' ? { status: result } : result;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
+    const layout = Layout({
+      page,
+      account: response.req.context.session?.account,
+      signUp: this.signUp,
+      navigation: this.extensions.values(NAVIGATION_ENTRIES),
+      builtInPlugins: this.config.builtInPlugins,
+      hasDocs: this.hasDocs,
+      pathOf: (name) => this.assets.pathOf(name) ?? assetPath(name),
+    });
+    const body = new WholeBody(Buffer.from(`<!doctype html>${renderToString(layout)}`), FAST);
+    body.send(response, status, { ...PAGE_HEADERS, ...(isSecure(response.req) ? HTTPS_ONLY : {}) });
+  }
+
+  /**
+   * Runs the action of a form. If the action fails for a reason that the user can remove, sends the page with the problems.
+   *
+   * @param action changes something, and redirects to the next page.
+   * @throws the error of the action, if it is an internal error, or if the client expects no page.
+   */
+  async submit(
+    response: Response,
+    action: () => Promise<unknown>,
+    pageWith: (problems: FormProblems) => Page | Promise<Page>,
+  ): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      const problems = problemsOf(error, response.req);
+      recordSentError(problems.error, response.req.context);
+      const page = await pageWith(problems);
+      this.send(response, { ...page, title: `Error: ${page.title}` }, problems.error);
+    }
+  }
+
+  /** Redirects to another page with status 303. The browser then requests that page by GET. */
+  redirect(response: Response, path: string): void {
+    response.setHeader('Cache-Control', 'no-store');
+    response.redirect(303, path);
+  }
+}
+
+/** Returns `undefined` for a part of a page that fails, and logs the error. The other parts are still shown. */
+export async function optionalPart<T>(part: Promise<T>): Promise<T | undefined> {
+  try {
+    return await part;
+  } catch (error) {
+    new Logger('Pages').error(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import { PageForm, type FormField } from '../forms/page-form.js';
+import { pathWith, type QueryValues } from './query.js';
+
+/** The number of items on a page of a list. */
+export const PAGE_SIZE = 50;
+
+/** The position at which a page of a list by time begins: after this entry. */
+export interface ListPosition {
+  /** ISO 8601 in UTC, with milliseconds. */
+  readonly time: string;
+  readonly id: string;
+}
+
+/** The filter of a list, as the address of its page has it. */
+type Filter = Readonly<Record<string, string | number | undefined>>;
+
+/** PostgreSQL accepts no NUL character in a text. */
+const ID = /^[^\p{Cc}\p{Cs}]{0,255}$/u;
+const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
+
+/** Reads the position from the query of a page. An invalid position counts as none: the page begins with the latest entry. */
+export function positionIn({ before, id }: QueryValues): ListPosition | undefined {
+  if (typeof before !== 'string' || typeof id !== 'string' || !ID.test(id)) return undefined;
+  const moment = new Date(before);
+  if (Number.isNaN(moment.getTime())) return undefined;
+  const time = moment.toISOString();
+  // Years with more than four digits do not sort as texts.
+  return time.length === ISO_LENGTH ? { time, id } : undefined;
+}
+
+interface OlderLinksProps {
+  /** The path of the list. */
+  readonly path: string;
+  readonly filter?: Filter | undefined;
+  /** The position of this page. `undefined` on the first page. */
+  readonly before: ListPosition | undefined;
+  /** The position of the next page. `undefined` on the last page. */
+  readonly next: ListPosition | undefined;
+}
+
+/** Links to the first page and to the next page of a list by time. Shows nothing if the list has one page only. */
+export function OlderLinks({ path, filter, before, next }: OlderLinksProps) {
+  if (before === undefined && next === undefined) return null;
+  return (
+    <nav class="pagination" aria-label="Pages">
+      {before === undefined ? null : <a href={pathWith(path, { ...filter })}>← Latest</a>}
+      {next === undefined ? null : (
+        <a rel="next" href={pathWith(path, { ...filter, before: next.time, id: next.id })}>
+          Older →
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** The page number in a list, starting at 1, the number of pages, and the number of items before the page. */
+interface Paging {
+  readonly number: number;
+  readonly of: number;
+  readonly offset: number;
+}
+
+/** @param wanted the page number as the query has it. A number above the last page gives the last page. */
+export function pagingOf(wanted: unknown, itemCount: number): Paging {
+  const of = Math.max(1, Math.ceil(itemCount / PAGE_SIZE));
+  const found = typeof wanted === 'string' && /^[1-9]\d{0,6}$/.test(wanted) ? Number(wanted) : 1;
+  const number = Math.min(found, of);
+  return { number, of, offset: (number - 1) * PAGE_SIZE };
+}
+
+interface PaginationProps {
+  readonly paging: Paging;
+  /** The path of the list. */
+  readonly path: string;
+  readonly filter: Filter;
+  readonly fragment?: string;
+}
+
+/** Links to the previous and the next page of a list with numbered pages. Shows nothing if the list has one page only. */
+export function Pagination({ paging: { number, of }, path, filter, fragment = '' }: PaginationProps) {
+  if (of <= 1) return null;
+  const pathOf = (page: number) => pathWith(path, { ...filter, page }) + fragment;
+  return (
+    <nav class="pagination" aria-label="Pages">
+      {number === 1 ? null : (
+        <a rel="prev" href={pathOf(number - 1)}>
+          ← Newer
+        </a>
+      )}
+      <span class="fine">
+        Page {number} of {of}
+      </span>
+      {number === of ? null : (
+        <a rel="next" href={pathOf(number + 1)}>
+          Older →
+        </a>
+      )}
+    </nav>
+  );
+}
+
+interface FilterFormProps {
+  /** The path of the list. */
+  readonly path: string;
+  readonly fields: readonly FormField[];
+  readonly button?: string;
+}
+
+/** The form above a list, in one line. The address of the list then has the values of its fields. */
+export function FilterForm({ path, fields, button = 'Apply' }: FilterFormProps) {
+  return <PageForm method="get" action={path} layout="row" fields={fields} button={button} tone="quiet" />;
+}

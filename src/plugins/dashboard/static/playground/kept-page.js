@@ -1,0 +1,62 @@
+import { Turn } from './conversation.js';
+
+/**
+ * What the page saves in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
+ *
+ * @typedef {object} KeptPage
+ * @property {import('./history/conversation-store.js').KeptConversation} conversation
+ * @property {string} draft
+ * @property {Readonly<Record<string, string | boolean>>} settings
+ */
+
+/** The conversation, the draft and the settings of one account in the session storage. */
+export class PageStore {
+  #isCleared = false;
+
+  /**
+   * @param {Storage} storage
+   * @param {string} accountId another account in the same tab does not get what this account has written.
+   */
+  constructor(storage, accountId) {
+    this.storage = storage;
+    this.name = `playground ${accountId}`;
+  }
+
+  /** @param {KeptPage} page */
+  save(page) {
+    if (this.#isCleared) return;
+    try {
+      this.storage.setItem(this.name, JSON.stringify(page));
+    } catch {
+      // The browser may forbid storage, or the storage may be full. A reload then loses what was not saved.
+    }
+  }
+
+  /** Removes everything, and saves nothing from now on. */
+  clear() {
+    this.#isCleared = true;
+    this.storage.removeItem(this.name);
+  }
+
+  /**
+   * @returns {{ conversation: import('./history/conversation-store.js').KeptConversation | undefined, draft: string,
+   *   settings: Readonly<Record<string, unknown>> }}
+   */
+  restore() {
+    const { conversation, draft, settings } = this.#read();
+    return {
+      conversation: conversation && { ...conversation, turns: conversation.turns.map((turn) => Turn.from(turn)) },
+      draft: typeof draft === 'string' ? draft : '',
+      settings: { ...settings },
+    };
+  }
+
+  /** @returns {Partial<KeptPage>} */
+  #read() {
+    try {
+      return JSON.parse(this.storage.getItem(this.name) ?? 'null') ?? {};
+    } catch {
+      return {};
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { WARNING_SHARE } from '../../../usage/budgets/budget-events.js';
+import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
+import { money } from '../format/numbers.js';
+import { LocalTime } from '../format/times.js';
+import { Notice, Section } from '../parts/blocks.js';
+import { Table } from '../parts/table.js';
+
+interface BudgetSectionProps {
+  /** The budget of the account. `undefined`: the account has no budget, or the budget cannot be read. */
+  readonly budget: BudgetState | undefined;
+}
+
+/** Shows the budget of the account: what is spent, what running requests have reserved, and when the budget begins again. */
+export function BudgetSection({ budget }: BudgetSectionProps) {
+  if (budget === undefined) return null;
+  const { amount, spent, reserved, currency, per, resetsAt } = budget;
+  const amountOf = (value: number) => money(value, currency);
+  const { share, tone } = usedPart(budget);
+  const reset = <LocalTime at={resetsAt} />;
+  return (
+    <Section id="budget" title="Budget">
+      <Notice>
+        {isAlmostUsedUp(budget) ? (
+          <>
+            {percentage(share)} of the budget is spent or reserved. Requests above the budget are refused until {reset}.
+          </>
+        ) : undefined}
+      </Notice>
+      <Table
+        caption="Budget of the account"
+        class="limits"
+        rows={[budget]}
+        columns={[
+          { title: 'Budget', cell: () => `${amountOf(amount)} per ${per}` },
+          {
+            title: 'Spent',
+            isNumber: true,
+            cell: () => (
+              <>
+                {amountOf(spent)}
+                <Gauge share={share} tone={tone} />
+              </>
+            ),
+          },
+          { title: 'Reserved', isNumber: true, cell: () => amountOf(reserved) },
+          { title: 'Remaining', isNumber: true, cell: () => amountOf(Math.max(0, amount - spent - reserved)) },
+          { title: 'Resets', cell: () => reset },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** A budget in a table: what is spent or reserved of which amount, and what is left. */
+export function BudgetCell({ budget }: { readonly budget: BudgetState | undefined }) {
+  if (budget === undefined) return <span class="none">–</span>;
+  const { amount, spent, reserved, currency, per } = budget;
+  const left = Math.max(0, amount - spent - reserved);
+  return (
+    <>
+      {money(spent + reserved, currency)} of {money(amount, currency)} per {per}, {money(left, currency)} left
+      <Gauge {...usedPart(budget)} />
+    </>
+  );
+}
+
+interface GaugeProps {
+  /** 0 to 1. */
+  readonly share: number;
+  /** The class of the color. */
+  readonly tone?: string;
+}
+
+/** A bar for a share of something. */
+export function Gauge({ share, tone = 'blue' }: GaugeProps) {
+  return (
+    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="share-all" width="100" height="4" />
+      <rect class={tone} width={Math.min(100, Math.round(share * 1000) / 10)} height="4" />
+    </svg>
+  );
+}
+
+/** The used part of a budget, spent or reserved, from 0 to 1, and the color of its bar. */
+export function usedPart({ amount, spent, reserved }: BudgetState): { readonly share: number; readonly tone: string } {
+  const share = Math.min(1, (spent + reserved) / amount);
+  return { share, tone: share >= 1 ? 'red' : share >= WARNING_SHARE ? 'amber' : 'blue' };
+}
+
+export function isAlmostUsedUp(budget: BudgetState): boolean {
+  return usedPart(budget).share >= WARNING_SHARE;
+}
+
+/** PeriodicTask down, so that 100 % means that nothing is left. */
+export function percentage(share: number): string {
+  return `${Math.floor(share * 100)} %`;
+}

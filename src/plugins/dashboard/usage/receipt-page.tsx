@@ -1,0 +1,130 @@
+import type { ComponentChildren } from 'preact';
+import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import { failureText, type FailureCause } from '../../../upstreams/contract/provider-failure.js';
+import { isSeenFailure } from '../../../usage/record/stream-outcome.js';
+import type { ListedStream } from '../../../usage/reports/recent-streams.js';
+import { count, money } from '../format/numbers.js';
+import { LocalTime, seconds, secondsBetween } from '../format/times.js';
+import type { RefusedRequest } from '../../observability/refusals/refused-requests.js';
+import type { Page } from '../layout/layout.js';
+import { Facts } from '../parts/blocks.js';
+import { KeyName, OutcomeBadge, RefusalReason } from './request-cells.js';
+import { tokens } from './request-table.js';
+
+interface RequestPage {
+  readonly keys: readonly ListedApiKey[];
+  readonly section: 'usage' | 'requests';
+  /** The account of the request, for operators. */
+  readonly account?: ComponentChildren;
+  /** The path of the list that the page belongs to. */
+  readonly list: string;
+  /** The path of the same request in the list of operators. */
+  readonly inAllRequests?: string | undefined;
+}
+
+/** The page with the receipt of one request. */
+export function receiptPage(stream: ListedStream, { keys, section, account, list, inAllRequests }: RequestPage): Page {
+  const { tokens: counts, attempts, errorCode } = stream;
+  const content = (
+    <div class="usage">
+      <h1>Receipt</h1>
+      <p>
+        <a href={list}>← Requests</a>
+      </p>
+      <Facts
+        facts={[
+          ['Request ID', <code>{stream.request_id}</code>],
+          account !== undefined && ['Account', account],
+          ['Status', <OutcomeBadge stream={stream} />],
+          errorCode !== null && ['Error', <code>{errorCode}</code>],
+          ['Finish reason', stream.finish_reason ?? '–'],
+          ['Model', <code>{stream.model}</code>],
+          ['Interface', stream.surface ?? '–'],
+          ['Key', <KeyName {...stream} keys={keys} />],
+          ['Started', <LocalTime at={new Date(stream.started_at)} shows="second" />],
+          ['Time to first text', secondsBetween(stream.started_at, stream.first_text_at)],
+          ['Total time', secondsBetween(stream.started_at, stream.ended_at)],
+          ['Input tokens', tokens(counts.input, stream)],
+          ['Input tokens read from cache', tokens(counts.cached_input, stream)],
+          ['Input tokens written to cache', tokens(counts.cache_write_input, stream)],
+          ['Output tokens', tokens(counts.output, stream)],
+          ['Reasoning tokens', tokens(counts.reasoning_output, stream)],
+          ['Tool calls', stream.tool_calls === null ? 'Unknown' : String(stream.tool_calls)],
+          ['Cost', costText(stream)],
+        ]}
+      />
+      <h2>Attempts</h2>
+      {attempts.length === 0 ? (
+        <p>
+          {errorCode === 'upstream_unavailable'
+            ? 'No provider was called, because no route of the model was available.'
+            : 'No provider was called.'}
+        </p>
+      ) : (
+        <ol>
+          {attempts.map((attempt, index) => (
+            <Attempt key={index} attempt={attempt} cause={account === undefined ? undefined : stream.causes[index]} />
+          ))}
+        </ol>
+      )}
+      {inAllRequests === undefined ? null : (
+        <p>
+          <a href={inAllRequests}>Find in the requests of all accounts</a>
+        </p>
+      )}
+      <p class="fine">Prompts and answers are not stored.</p>
+    </div>
+  );
+  return { title: 'Receipt', section, content, style: 'usage.css' };
+}
+
+/** The page with the facts about one refused request. */
+export function refusalPage(refused: RefusedRequest, { keys, section, account, list }: RequestPage): Page {
+  const { requestId, status, errorCode, reason, message, method, route, model, refusedAt, similar } = refused;
+  const content = (
+    <div class="usage">
+      <h1>Refused request</h1>
+      <p>
+        <a href={list}>← Requests</a>
+      </p>
+      <Facts
+        facts={[
+          ['Request ID', <code>{requestId}</code>],
+          ['Status', <span class="badge bad">{`Refused: ${status}`}</span>],
+          ['Error', <code>{errorCode}</code>],
+          reason !== null && ['Reason', <RefusalReason refused={refused} />],
+          message !== null && ['Message', message],
+          account !== undefined && ['Account', account],
+          ['Key', <KeyName {...refused} keys={keys} />],
+          ['Request', <code>{`${method} ${route ?? '(no route)'}`}</code>],
+          ['Model', model === null ? 'Unknown' : <code>{model}</code>],
+          ['Time', <LocalTime at={new Date(refusedAt)} shows="second" />],
+          similar > 0 && ['Similar requests', `${count(similar)} more in the same minute`],
+        ]}
+      />
+      <p class="fine">A refused request costs nothing and has no receipt.</p>
+    </div>
+  );
+  return { title: 'Refused request', section, content, style: 'usage.css' };
+}
+
+function costText({ cost, currency, outcome, first_text_at: firstTextAt, tokens: { source } }: ListedStream): string {
+  if (cost !== null && currency !== null) return money(cost, currency);
+  const isFree = firstTextAt === null && source === 'unknown' && isSeenFailure(outcome);
+  return isFree ? 'Nothing: the request failed before any text' : 'Unknown';
+}
+
+interface AttemptProps {
+  readonly attempt: ListedStream['attempts'][number];
+  readonly cause: FailureCause | undefined;
+}
+
+function Attempt({ attempt: { upstream, code, duration_ms: ms }, cause }: AttemptProps) {
+  return (
+    <li>
+      <code>{upstream}</code>:{' '}
+      {code === undefined ? 'answered' : cause === undefined ? <code>{code}</code> : failureText(code, cause)}
+      {ms === null ? '' : `, ${seconds(ms)}`}
+    </li>
+  );
+}

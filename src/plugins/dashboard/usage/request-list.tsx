@@ -1,0 +1,85 @@
+import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import { ERRORS } from '../../../platform/common/service-error.js';
+import type { FoundRequests } from '../../observability/search/request-search.js';
+import type { FormField } from '../forms/page-form.js';
+import { Notice } from '../parts/blocks.js';
+import { FilterForm, OlderLinks, type ListPosition } from '../parts/lists.js';
+import { pathWith } from '../parts/query.js';
+import { MAX_KEY_LENGTH, STATUSES, type RequestQuery } from './request-finder.js';
+import { periodFields } from './request-period.js';
+import { RequestTable, type RequestTableProps } from './request-table.js';
+import { keyOptions, modelOptions } from './usage-filter.js';
+
+interface RequestListProps extends Pick<RequestTableProps, 'accountOf' | 'pathOf'>, FieldLists {
+  /** The path of the page. The file with the same requests is below. */
+  readonly path: string;
+  readonly query: RequestQuery;
+  /** What is wrong with the query. */
+  readonly problem: string | undefined;
+  readonly before: ListPosition | undefined;
+  readonly found: FoundRequests;
+}
+
+/** A filter, the requests that pass it, and links to older requests and to the file. */
+export function RequestList({ path, query, problem, before, found, accountOf, pathOf, ...lists }: RequestListProps) {
+  const { requests, next } = found;
+  return (
+    <>
+      <FilterForm path={path} fields={fieldsOf(query, lists)} button="Search" />
+      <Notice>{problem}</Notice>
+      <RequestTable
+        requests={requests}
+        keys={lists.keys}
+        accountOf={accountOf}
+        pathOf={pathOf}
+        empty={
+          next === undefined ? 'No request matches.' : 'None of the latest requests match. Look at older requests.'
+        }
+      />
+      <OlderLinks path={path} filter={query} before={before} next={next} />
+      <p>
+        <a href={pathWith(`${path}/export.csv`, query)}>Download as CSV</a>
+      </p>
+      <p class="fine">
+        Latest first. Running streams appear when they end. Refused requests are a sample: of similar requests in a
+        minute, the first 5 and the last are kept, for 7 days.
+        {accountOf === undefined
+          ? null
+          : ' Requests without a known account or key are only counted, on the page Status.'}{' '}
+        Prompts and answers are not stored.
+      </p>
+    </>
+  );
+}
+
+/** What the fields of the filter offer. */
+interface FieldLists {
+  readonly models: readonly string[];
+  /** The keys of the account. `undefined`: the list is about all accounts. */
+  readonly keys?: readonly ListedApiKey[];
+  readonly upstreams?: readonly string[];
+}
+
+function fieldsOf(query: RequestQuery, { models, keys, upstreams }: FieldLists): readonly FormField[] {
+  const { request, account, key, model, outcome, error, upstream } = query;
+  const search = { type: 'search' } as const;
+  const ofClient: readonly FormField[] =
+    keys === undefined
+      ? [
+          { ...search, label: 'Account', name: 'account', value: account, placeholder: 'email or ID' },
+          { ...search, label: 'Key', name: 'key', value: key, maxLength: MAX_KEY_LENGTH, placeholder: 'prefix or ID' },
+          { ...search, label: 'Model', name: 'model', suggestions: models, value: model },
+        ]
+      : [
+          { label: 'Key', name: 'key', type: 'select', options: keyOptions(keys), value: key },
+          { label: 'Model', name: 'model', type: 'select', options: modelOptions(models), value: model },
+        ];
+  return [
+    ...periodFields(query),
+    { label: 'Request ID', name: 'request', type: 'search', value: request, maxLength: 128 },
+    ...ofClient,
+    { label: 'Upstream', name: 'upstream', type: 'search', suggestions: upstreams ?? [], value: upstream },
+    { label: 'Status', name: 'outcome', type: 'select', options: STATUSES, value: outcome },
+    { label: 'Error code', name: 'error', type: 'search', suggestions: Object.keys(ERRORS), value: error },
+  ];
+}

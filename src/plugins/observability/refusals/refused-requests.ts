@@ -1,0 +1,142 @@
+import type { UsageClient } from '../../../usage/record/usage-record.js';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ROWS_PER_DELETION } from '../../../platform/common/timers/periodic-task.js';
+import { DAY_MS } from '../../../platform/common/clock.js';
+import { pageByTime, type TimePage, type TimePosition } from '../../../platform/database/queries/page-by-time.js';
+import { orUnavailable } from '../../../platform/database/queries/query-failure.js';
+import { engineOf, insertStatement, queryRows } from '../../../platform/database/queries/statements.js';
+import { ledgerText } from '../../../usage/store/ledger-text.js';
+import { scopeOf, type RequestScopeFilter } from '../../../usage/reports/request-scope.js';
+
+/** A request of a known caller that got an error and no usage record. It contains no text of the client, except the request id. */
+export interface RefusedRequest {
+  /** Sorts by time, as the id of a usage record. */
+  readonly id: string;
+  readonly requestId: string;
+  /** The start of the request, in milliseconds since 1970. */
+  readonly refusedAt: number;
+  readonly accountId: string;
+  readonly credential: UsageClient['credential'];
+  readonly keyId: string | null;
+  readonly keyPrefix: string | null;
+  readonly method: string;
+  /** The pattern of the path. `null`: the request matched no route. */
+  readonly route: string | null;
+  /** A model of the configuration. `null`: the request was refused before its body was read, or has another model. */
+  readonly model: string | null;
+  readonly status: number;
+  readonly errorCode: string;
+  /** The limit that has refused the request, or why its key is refused. */
+  readonly reason: string | null;
+  /** The message that the caller received, for errors whose message has no text of the caller. */
+  readonly message: string | null;
+  /** The number of similar requests that the sample left out, which this request stands for. */
+  readonly similar: number;
+}
+
+const MAX_ROWS = 100_000;
+const MAX_AGE_MS = 7 * DAY_MS;
+
+/** The column of each member. */
+const COLUMNS = {
+  id: 'id',
+  requestId: 'request_id',
+  refusedAt: 'refused_at',
+  accountId: 'account_id',
+  credential: 'credential',
+  keyId: 'key_id',
+  keyPrefix: 'key_prefix',
+  method: 'method',
+  route: 'route',
+  model: 'model',
+  status: 'status',
+  errorCode: 'error_code',
+  reason: 'reason',
+  message: 'message',
+  similar: 'similar_count',
+} as const satisfies Record<keyof RefusedRequest, string>;
+const MEMBERS = Object.keys(COLUMNS) as readonly (keyof RefusedRequest)[];
+
+/** A row has the time as a text. */
+type Row = {
+  readonly [Name in keyof RefusedRequest as (typeof COLUMNS)[Name]]: Name extends 'refusedAt'
+    ? string
+    : RefusedRequest[Name];
+};
+
+/** The sample of refused requests in the database: the latest 100,000 of the last seven days. */
+@Injectable()
+export class RefusedRequests {
+  constructor(private readonly database: DataSource) {}
+
+  async append(requests: readonly RefusedRequest[]): Promise<void> {
+    const columns = Object.values(COLUMNS);
+    const statement = insertStatement(engineOf(this.database), 'refused_requests', columns, requests.length);
+    const values = requests.flatMap((request) => MEMBERS.map((name) => storedValue(request, name)));
+    await this.database.query(`${statement} ON CONFLICT (id) DO NOTHING`, values);
+  }
+
+  /**
+   * Returns one page of the refused requests, latest first: see {@link pageByTime}.
+   *
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
+  async list(
+    filter: RequestScopeFilter,
+    end: TimePosition,
+    after: TimePosition,
+    limit: number,
+  ): Promise<TimePage<RefusedRequest>> {
+    const { rows, next } = await pageByTime<Row>(
+      this.database,
+      { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), end },
+      after,
+      limit,
+    );
+    return { rows: rows.map(requestOf), next };
+  }
+
+  /**
+   * Returns one page of the refused requests in the period, latest first, from `before` on.
+   *
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
+  async listIn(
+    { from, to }: { readonly from: Date; readonly to: Date },
+    filter: RequestScopeFilter,
+    before: TimePosition | undefined,
+    limit: number,
+  ): Promise<TimePage<RefusedRequest>> {
+    const begin: TimePosition = { time: to.toISOString(), id: '' };
+    const after = before === undefined || before.time >= begin.time ? begin : before;
+    return this.list(filter, { time: from.toISOString(), id: '' }, after, limit);
+  }
+
+  async find(id: string): Promise<RefusedRequest | undefined> {
+    const sql = 'SELECT * FROM refused_requests WHERE id = :id';
+    const [row] = await orUnavailable(queryRows<Row>(this.database, sql, { id: ledgerText(id) }));
+    return row && requestOf(row);
+  }
+
+  /** Deletes a portion of the rows that are too old or too many. Returns whether there may be more. */
+  async deleteSome(now: number): Promise<boolean> {
+    const first = `SELECT refused_at FROM refused_requests ORDER BY refused_at DESC, id DESC LIMIT 1 OFFSET ${MAX_ROWS}`;
+    const [surplus] = await queryRows<Pick<Row, 'refused_at'>>(this.database, first);
+    const oldest = new Date(now - MAX_AGE_MS).toISOString();
+    const until = surplus !== undefined && surplus.refused_at > oldest ? surplus.refused_at : oldest;
+    const old = `SELECT id FROM refused_requests WHERE refused_at <= :until ORDER BY refused_at, id LIMIT ${ROWS_PER_DELETION}`;
+    const sql = `DELETE FROM refused_requests WHERE id IN (${old}) RETURNING id`;
+    return (await queryRows(this.database, sql, { until })).length === ROWS_PER_DELETION;
+  }
+}
+
+function storedValue(request: RefusedRequest, name: keyof RefusedRequest): string | number | null {
+  if (name === 'refusedAt') return new Date(request.refusedAt).toISOString();
+  return name === 'accountId' ? ledgerText(request.accountId) : request[name];
+}
+
+function requestOf(row: Row): RefusedRequest {
+  const members = MEMBERS.map((name) => [name, row[COLUMNS[name]]] as const);
+  return { ...(Object.fromEntries(members) as unknown as RefusedRequest), refusedAt: Date.parse(row.refused_at) };
+}

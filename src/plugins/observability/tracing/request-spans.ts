@@ -1,0 +1,50 @@
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api';
+import type { IncomingMessage } from 'node:http';
+import { FAILED_OUTCOMES } from '../../../usage/record/stream-outcome.js';
+import type { FinishedRequest, RequestScope, ScopedRequest } from '../requests/request-watch.js';
+import { callerOf } from './trace-parent.js';
+
+/** The probes of a platform. Their spans would outnumber all others, and show nothing. */
+const PROBE = /^\/api\/v1\/health(?:\/ready)?\/?(?:\?|$)/i;
+
+/**
+ * Creates a span for each request except probes, and runs the request inside of it. The span joins the trace of the caller, if there is
+ * one.
+ */
+export class RequestSpans implements RequestScope {
+  constructor(private readonly tracer: Tracer) {}
+
+  begin({ method = '', url = '', headers }: IncomingMessage): ScopedRequest | undefined {
+    if (PROBE.test(url)) return undefined;
+    const caller = callerOf(headers);
+    const parent = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller);
+    const attributes = { 'http.request.method': method, 'url.scheme': 'http' };
+    const span = this.tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+    const active = trace.setSpan(parent, span);
+    return {
+      run: (next) => {
+        context.with(active, next);
+      },
+      traceId: span.spanContext().traceId,
+      finished: (request) => {
+        end(span, request);
+      },
+    };
+  }
+}
+
+function end(span: Span, { method, route, status, requestId, errorCode, record }: FinishedRequest): void {
+  if (route !== undefined) {
+    span.updateName(`${method} ${route}`);
+    span.setAttribute('http.route', route);
+  }
+  if (status !== undefined) span.setAttribute('http.response.status_code', status);
+  span.setAttribute('http.response.header.x-request-id', [requestId]);
+  if (record !== undefined) span.setAttribute('chat.outcome', record.outcome);
+  const isFault = (status ?? 0) >= 500 || (record !== undefined && FAILED_OUTCOMES.includes(record.outcome));
+  if (isFault) {
+    span.setAttribute('error.type', errorCode ?? String(status));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}

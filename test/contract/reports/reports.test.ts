@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
+import type { Dialect } from '../../../src/testing/provider/dialects.js';
+import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { MODEL, routesTo, type Catalog } from '../../support/catalog.js';
+import { startService, type RunningService } from '../../support/service.js';
+import { converseEventOf } from '../../support/clouds/converse-stream.js';
+import { waitFor } from '../../support/wait-for.js';
+import { reportsOf, type Report, type RightAnswer, type SurfaceName } from './report.js';
+import { eventsOf, SURFACES, type ReadAnswer } from './surfaces.js';
+
+const QUESTION = 'How is the weather?';
+const WAYS = ['streamed', 'whole', 'durable'] as const;
+
+/** The reports of Bedrock have bodies of their own, so the dialect needs only its name. */
+const bedrock: Dialect = { ...openAi, protocol: 'bedrock' };
+
+describe.each([openAi, openAiResponses, anthropic, gemini, ollama, bedrock])(
+  'the reports of providers of $protocol',
+  (dialect) => {
+    let provider: ScriptedProvider;
+    let service: RunningService;
+    const answers = new Map<string, Report>();
+
+    beforeAll(async () => {
+      provider = (await ScriptedProvider.start(dialect)).closesConnections();
+      service = await startService(catalogOf(provider));
+      for (const report of reportsOf(dialect.protocol))
+        for (const model of modelsOf(report)) answers.set(model, report);
+      provider.answers((call) => {
+        answer(call, answers.get(modelIn(call)) as Report);
+      });
+    });
+    afterAll(async () => {
+      await service.stop();
+      await provider.stop();
+    });
+
+    // The tests of one service run beside each other. Services do not: they share the timers of this process.
+    describe.concurrent.each(reportsOf(dialect.protocol).map((report) => [report.name, report] as const))(
+      '%s',
+      (_, report) => {
+        it.each(surfacesOf(report))('is right on %s', async (surface) => {
+          // An account may read 60 receipts per minute.
+          const { key } = await service.createKey();
+          for (const way of WAYS) {
+            if (way === 'whole' && SURFACES[surface].whole === undefined) continue;
+            const { response, text, read } = await ask(key, surface, report, way);
+            expect(read, `${way}: ${text}`).toEqual(expected(report.right, surface, way, read));
+            if (report.right.error !== undefined) expect(text, way).toMatch(errorPattern(report.right.error, surface));
+            const model = modelOf(report.name, surface, way);
+            const sent = provider.calls.findLast((call) => modelIn(call) === model)?.body ?? '';
+            for (const part of report.sent ?? []) expect(sent, way).toContain(part);
+            if (report.right.tokens !== undefined)
+              expect((await receipt(key, response)).tokens).toMatchObject(report.right.tokens);
+          }
+        });
+      },
+    );
+
+    async function ask(key: string, surface: SurfaceName, report: Report, way: (typeof WAYS)[number]) {
+      const response = await send(key, surface, report, way);
+      const text = await response.text();
+      const read = readAnswer(surface, response.status, text, way);
+      if (way === 'durable' && response.status === 200) {
+        const again = await send(key, surface, report, way);
+        expect(readAnswer(surface, again.status, await again.text(), way), 'the repetition').toEqual(read);
+      }
+      return { response, text, read };
+    }
+
+    function send(
+      key: string,
+      surface: SurfaceName,
+      { name, requests: bodies, right }: Report,
+      way: (typeof WAYS)[number],
+    ) {
+      const tools = [...new Set((right.calls ?? []).map(({ name }) => name))];
+      const usual = JSON.stringify(SURFACES[surface].body(QUESTION, tools.length === 0 ? ['unused'] : tools));
+      const stream = surface === 'chat/stream' ? '' : `{"stream":${way !== 'whole'},`;
+      const body = (bodies?.[surface]?.trim() ?? usual).replace(MODEL, modelOf(name, surface, way));
+      const headers: Record<string, string> = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      if (way === 'durable') headers['idempotency-key'] = modelOf(name, surface, way);
+      const sent = stream === '' ? body : stream + body.slice(1);
+      return fetch(`${service.origin}/api/v1/${surface}`, { method: 'POST', headers, body: sent });
+    }
+
+    async function receipt(key: string, { headers }: Response): Promise<{ tokens: object }> {
+      const url = `${service.origin}/api/v1/usage/streams/${headers.get('x-request-id')}`;
+      return waitFor(async () => {
+        const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+        return response.status === 200 ? ((await response.json()) as { tokens: object }) : undefined;
+      }, 'the receipt');
+    }
+  },
+);
+
+/** A failure opens the circuit of a route, so each answer has a model of its own. */
+function catalogOf(provider: ScriptedProvider): Catalog {
+  const { upstreams, models } = routesTo([provider]);
+  const ids = reportsOf(provider.dialect.protocol).flatMap(modelsOf);
+  return { upstreams, models: ids.map((id) => ({ ...models[0], id, routes: [{ upstream: 'acme', model: id }] })) };
+}
+
+function modelsOf(report: Report): string[] {
+  return surfacesOf(report).flatMap((surface) => WAYS.map((way) => modelOf(report.name, surface, way)));
+}
+
+/** The model that the service asks the provider for. Gemini has it in the path. */
+function modelIn({ json, path }: ProviderCall): string {
+  return typeof json['model'] === 'string' ? json['model'] : (/acme\/[^:/]+/.exec(decodeURIComponent(path))?.[0] ?? '');
+}
+
+function modelOf(name: string, surface: SurfaceName, way: string): string {
+  return `acme/${name}.${surface.replace('/', '-')}.${way}`;
+}
+
+/** A question with its own requests runs on their surfaces. `chat/stream` has no tools. */
+function surfacesOf({ requests, right }: Report): SurfaceName[] {
+  const all = Object.keys(SURFACES) as SurfaceName[];
+  if (requests !== undefined) return all.filter((surface) => requests[surface] !== undefined);
+  return right.calls === undefined ? all : all.filter((surface) => surface !== 'chat/stream');
+}
+
+function answer(call: ProviderCall, { sends_continue: sendsContinue, body, type, protocol }: Report): void {
+  if (sendsContinue === true) call.continue();
+  if (body === undefined) call.answer('Hello');
+  else {
+    call
+      .head(200, type === undefined ? {} : { 'content-type': type })
+      .write(protocol === 'bedrock' ? framed(body) : body)
+      .end();
+  }
+}
+
+/** Returns the messages of Bedrock for lines with the name of an event and its JSON. */
+function framed(lines: string): Buffer {
+  const events = lines.split('\n').filter((line) => line !== '');
+  return Buffer.concat(
+    events.map((line) => {
+      const [name = ''] = line.split(' ', 1);
+      return converseEventOf(name, line.slice(name.length));
+    }),
+  );
+}
+
+/** The error of `messages` has a type in place of the code. */
+function errorPattern(code: string, surface: SurfaceName): RegExp {
+  return new RegExp(surface === 'messages' ? '"type":"error"' : `"code":"${code}"`);
+}
+
+function readAnswer(surface: SurfaceName, status: number, text: string, way: string): ReadAnswer {
+  const { streamed, whole } = SURFACES[surface];
+  if (status !== 200) return { text: '', calls: [], finish: undefined, isFailed: true };
+  return way === 'whole' && whole !== undefined
+    ? whole(JSON.parse(text) as Parameters<typeof whole>[0], text)
+    : streamed(eventsOf(text));
+}
+
+/** A failure before the first text is an ordinary error, and so is each failure of a whole answer. */
+function expected(right: RightAnswer, surface: SurfaceName, way: string, read: ReadAnswer): ReadAnswer {
+  const { text = '', calls = [], finish = calls.length > 0 ? 'tool_calls' : 'stop', error } = right;
+  if (error !== undefined) {
+    const isWhole = way === 'whole';
+    return { text: isWhole ? '' : text, calls: isWhole ? [] : read.calls, finish: undefined, isFailed: true };
+  }
+  return { text, calls: [...calls], finish: SURFACES[surface].finishes[finish], isFailed: false };
+}

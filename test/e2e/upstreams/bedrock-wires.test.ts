@@ -1,0 +1,174 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { anthropic, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
+import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { MODEL } from '../../support/catalog.js';
+import { IdentityServer } from '../../support/clouds/identity-server.js';
+import { signatureProblem } from '../../support/clouds/sigv4-verifier.js';
+import { startService, type RunningService } from '../../support/service.js';
+import { stream } from '../../support/sse-client.js';
+import { readWire } from '../../support/wire.js';
+
+const REGION = 'eu-central-1';
+const API_KEY = 'bedrock-api-key-1';
+const PIXEL = 'iVBORw0KGgo=';
+const signed = (service?: string) => ({ credentials: { kind: 'aws', region: REGION, ...(service && { service }) } });
+
+/**
+ * The interfaces of the vendors at Bedrock: "Messages API" and "Responses API" of its user guide, looked up on 2026-11-27. Each takes an
+ * identity or an API key of Bedrock as a bearer token.
+ */
+const WIRES = [
+  [
+    'Messages',
+    anthropic,
+    '/anthropic',
+    '/anthropic/v1/messages',
+    'eu.anthropic.claude-haiku-4-5-20251001-v1:0',
+    signed(),
+  ],
+  ['Chat Completions', openAi, '/openai/v1', '/openai/v1/chat/completions', 'openai.gpt-oss-120b-1:0', signed()],
+  ['Responses', openAiResponses, '/openai/v1', '/openai/v1/responses', 'openai.gpt-5.6', signed()],
+  [
+    'Responses at bedrock-mantle',
+    openAiResponses,
+    '/v1',
+    '/v1/responses',
+    'openai.gpt-oss-120b',
+    signed('bedrock-mantle'),
+  ],
+  [
+    ...(['Messages with an API key', anthropic, '/anthropic', '/anthropic/v1/messages', 'claude'] as const),
+    { headers: { Authorization: `Bearer ${API_KEY}` } },
+  ],
+  [
+    ...([
+      'Responses with an API key',
+      openAiResponses,
+      '/openai/v1',
+      '/openai/v1/responses',
+      'openai.gpt-5.6',
+    ] as const),
+    { api_key: API_KEY },
+  ],
+] as const;
+
+let identity: IdentityServer;
+
+beforeAll(async () => {
+  identity = await IdentityServer.start();
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+  vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${identity.origin}/container`);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await identity.stop();
+});
+
+/** Returns what is wrong with the authorization of a request, as Bedrock checks it. */
+function problemOf({ method, path, headers, body }: ProviderCall, authorization: object): string | undefined {
+  if (!('credentials' in authorization)) {
+    return headers.authorization === `Bearer ${API_KEY}` ? undefined : 'the API key is wrong';
+  }
+  const { service = 'bedrock' } = authorization.credentials as { readonly service?: string };
+  const sessionToken = String(headers['x-amz-security-token']);
+  if (!identity.isValid(sessionToken)) return 'the session token is unknown';
+  const key = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret-of-aws', sessionToken, region: REGION, service };
+  return signatureProblem({ method, path, headers, body }, key);
+}
+
+describe.each(WIRES)('Bedrock with its interface %s', (_, dialect, base, path, model, authorization) => {
+  let provider: ScriptedProvider;
+  let service: RunningService;
+  let key: string;
+
+  /** Answers the next request if it is authorized. */
+  const answers = (answer: (call: ProviderCall) => void): void => {
+    provider.next((call) => {
+      const problem = problemOf(call, authorization);
+      if (problem === undefined) answer(call);
+      else call.refuse(403, { 'x-amzn-errortype': 'InvalidSignatureException' }, JSON.stringify({ message: problem }));
+    });
+  };
+
+  beforeAll(async () => {
+    provider = await ScriptedProvider.start(dialect);
+    service = await startService({
+      upstreams: { bedrock: { protocol: dialect.protocol, base_url: `${provider.origin}${base}`, ...authorization } },
+      models: [
+        {
+          ...{ id: MODEL, name: 'Assistant', provider: 'Company', context_length: 200_000 },
+          routes: [{ upstream: 'bedrock', model }],
+        },
+      ],
+    });
+    ({ key } = await service.createKey());
+  });
+  afterAll(async () => {
+    await service.stop();
+    await provider.stop();
+  });
+
+  it('streams the turns of a conversation at chat/stream', async () => {
+    const messages = [{ role: 'user', content: 'Grüße 👋, my name is Ada.' }];
+    for (const texts of [
+      ['Hello', ' Ada'],
+      ['You said:', ' Ada 👋'],
+    ]) {
+      answers((call) => {
+        call.answer(...texts);
+      });
+      const { status, raw } = await stream(service.origin, { key, body: { model: MODEL, messages } });
+      expect(status, raw).toBe(200);
+      expect(readWire(raw)).toMatchObject({ text: texts.join(''), terminal: 'done' });
+      messages.push({ role: 'assistant', content: texts.join('') }, { role: 'user', content: 'Who am I?' });
+    }
+    const sent = provider.calls.at(-1);
+    expect([sent?.path, sent?.json.model, sent?.json.stream]).toEqual([path, model, true]);
+    for (const text of ['my name is Ada', 'Hello Ada', 'Who am I?']) expect(sent?.body).toContain(text);
+  });
+
+  it('streams a conversation with an image, two rounds of a tool and its result at messages', async () => {
+    const client = new Anthropic({ authToken: key, apiKey: null, baseURL: `${service.origin}/api`, maxRetries: 0 });
+    const tools: Anthropic.Tool[] = [{ name: 'weather', input_schema: { type: 'object', properties: { city: {} } } }];
+    const source = { type: 'base64', media_type: 'image/png', data: PIXEL } as const;
+    const messages: Anthropic.MessageParam[] = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'How is the weather here?' },
+          { type: 'image', source },
+        ],
+      },
+    ];
+    const ask = () => client.messages.stream({ model: MODEL, max_tokens: 500, tools, messages }).finalMessage();
+    answers((call) => {
+      call.head().text('I look.').toolCall('weather', '{"city":"Oslo"}');
+      call
+        .finish(dialect === anthropic ? 'tool_use' : 'tool_calls')
+        .endMarker()
+        .end();
+    });
+    const called = await ask();
+    expect(called.stop_reason).toBe('tool_use');
+    const [text, use] = called.content;
+    expect(text).toMatchObject({ type: 'text', text: 'I look.' });
+    expect(use).toMatchObject({ type: 'tool_use', name: 'weather', input: { city: 'Oslo' } });
+    messages.push(
+      { role: 'assistant', content: called.content },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: (use as Anthropic.ToolUseBlock).id, content: 'Hail' }],
+      },
+    );
+    answers((call) => {
+      call.answer('It ', 'hails.');
+    });
+    const answer = await ask();
+    expect(answer).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'It hails.' }] });
+    const sent = provider.calls.at(-1);
+    expect(sent?.path).toBe(path);
+    for (const part of [PIXEL, 'I look.', 'Oslo', 'Hail']) expect(sent?.body).toContain(part);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { countAll, keyOf, type AttemptCounter } from '../../../../src/auth/attempts/attempt-counters.js';
+import { KeyCreationLimit } from '../../../../src/auth/attempts/key-creation-limit.js';
+import { RateLimiterCounter } from '../../../../src/auth/attempts/in-process-attempt-counters.js';
+import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { RecordedCounters } from '../recorded-counters.js';
+
+const limitOf = (name: string) => ({ name, attempts: 5, withinSeconds: 60 });
+
+describe('an attempt that several limits count', () => {
+  const refusalAfter = (retryAfterMs: number) => {
+    const counters = new RecordedCounters();
+    counters.refused.set('second', retryAfterMs);
+    const names = ['first', 'second', 'third'];
+    return {
+      counters,
+      counting: countAll(names.map((name) => [counters.counter(limitOf(name)), 'key'] as const)),
+    };
+  };
+
+  it('is counted by none of them after one refuses', async () => {
+    const { counters, counting } = refusalAfter(5000);
+    await expect(counting).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: expect.stringMatching(/too many attempts.*later/i) as string,
+    });
+    expect(counters.calls).toEqual(['count first', 'refuse second', 'withdraw first']);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [1000, 1],
+    [1001, 2],
+    [59_999, 60],
+  ])('may be repeated after whole seconds: %i ms are %i s', async (retryAfterMs, retryAfterSeconds) => {
+    const { counting } = refusalAfter(retryAfterMs);
+    await expect(counting).rejects.toMatchObject({ retryAfterSeconds });
+  });
+
+  it('is withdrawn from the chosen counters only, or from all', async () => {
+    const counters = new RecordedCounters();
+    const [first, second] = ['first', 'second'].map((name) => counters.counter(limitOf(name))) as [
+      AttemptCounter,
+      AttemptCounter,
+    ];
+    const withdraw = await countAll([
+      [first, 'key'],
+      [second, 'key'],
+    ]);
+    counters.takeCalls();
+    await withdraw(new Set([second]));
+    expect(counters.takeCalls()).toEqual(['withdraw second']);
+    await withdraw(new Set());
+    expect(counters.takeCalls()).toEqual([]);
+    await withdraw();
+    expect(counters.takeCalls()).toEqual(['withdraw first', 'withdraw second']);
+  });
+
+  it('has keys that are hashes of 22 characters', () => {
+    expect(keyOf('a')).toBe('ypeBEsobvcr6wjGzmiPcTa');
+  });
+});
+
+describe('a counter of rate-limiter-flexible', () => {
+  const counterOf = (limiter: Partial<RateLimiterAbstract>) => new RateLimiterCounter(limiter as RateLimiterAbstract);
+  const windowWith = (consumedPoints: number) => new RateLimiterRes(1, 1000, consumedPoints, false);
+
+  const windows: [string, RateLimiterRes | null, string[]][] = [
+    ['of a window that is over', null, []],
+    ['of a window without attempts', windowWith(0), []],
+    ['of a window with attempts', windowWith(1), ['key']],
+  ];
+  const rewarding = (rewarded: unknown[], window: RateLimiterRes | null): Partial<RateLimiterAbstract> => ({
+    get: () => Promise.resolve(window),
+    reward: async (key) => {
+      await new Promise(setImmediate);
+      rewarded.push(key);
+      return windowWith(0);
+    },
+  });
+
+  it.each(windows)('refunds an attempt %s only if it is counted there', async (_, window, expected) => {
+    const rewarded: unknown[] = [];
+    const counter = counterOf({ ...rewarding(rewarded, window), consume: () => Promise.resolve(windowWith(1)) });
+    const counted = await counter.count('key');
+    expect(rewarded).toEqual([]);
+    if (counted.allowed) await counted.withdraw();
+    expect(rewarded).toEqual(expected);
+  });
+
+  it.each(windows)(
+    'does not keep a refused attempt %s, and says how long it must wait',
+    async (_, window, expected) => {
+      const rewarded: unknown[] = [];
+      // The library rejects with an object that is not an error.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      const consume = () => Promise.reject(new RateLimiterRes(0, 1234, 6, false));
+      const counter = counterOf({ ...rewarding(rewarded, window), consume });
+      expect(await counter.count('key')).toEqual({ allowed: false, retryAfterMs: 1234 });
+      expect(rewarded).toEqual(expected);
+    },
+  );
+
+  it('refunds a point that came too late for its window', async () => {
+    const points: string[] = [];
+    const counter = counterOf({
+      consume: () => Promise.resolve(windowWith(1)),
+      get: () => Promise.resolve(windowWith(1)),
+      reward: () => Promise.resolve(windowWith(-1)),
+      penalty: (key) => {
+        points.push(String(key));
+        return Promise.resolve(windowWith(0));
+      },
+    });
+    const counted = await counter.count('key');
+    if (counted.allowed) await counted.withdraw();
+    expect(points).toEqual(['key']);
+  });
+
+  it('does not read a failure of the store as a refusal', async () => {
+    const counter = counterOf({ consume: () => Promise.reject(new Error('away')) });
+    await expect(counter.count('key')).rejects.toThrow('away');
+  });
+});
+
+describe('the limit of new API keys', () => {
+  const started = () => {
+    const counters = new RecordedCounters();
+    return { counters, limit: new KeyCreationLimit(counters) };
+  };
+
+  it('is a hundred an hour of one account', () => {
+    expect(started().counters.limits).toEqual([{ name: 'key-creation:account', attempts: 100, withinSeconds: 3600 }]);
+  });
+
+  it('counts a key before it is made, and keeps the count', async () => {
+    const { counters, limit } = started();
+    const made = await limit.count('ada', async () => {
+      await Promise.resolve();
+      counters.calls.push('create');
+      return 'a key';
+    });
+    expect(made).toBe('a key');
+    expect(counters.calls).toEqual(['count key-creation:account', 'create']);
+    expect(counters.keys.get('key-creation:account')).toBe(keyOf('ada'));
+  });
+
+  it('refunds the count when no key was created, before the caller continues', async () => {
+    const { counters, limit } = started();
+    const failed = limit.count('ada', () => Promise.reject(new Error('There are too many keys.')));
+    await expect(failed).rejects.toThrow('There are too many keys.');
+    expect(counters.calls).toEqual(['count key-creation:account', 'withdraw key-creation:account']);
+  });
+
+  it('makes no key that it refuses', async () => {
+    const { counters, limit } = started();
+    counters.refused.set('key-creation:account', 1);
+    const create = () => Promise.reject(new Error('It was created.'));
+    await expect(limit.count('ada', create)).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: expect.stringMatching(/account.*too many API keys.*later/i) as string,
+    });
+  });
+});

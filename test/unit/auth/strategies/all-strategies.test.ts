@@ -1,0 +1,63 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { describe, expect, it } from 'vitest';
+import { describeStrategies, type StrategyType } from '../../../../src/auth/strategies/all-strategies.js';
+import { hasBearerHeader } from '../../../../src/auth/bearer/bearer-header.js';
+
+const SCHEME = { type: 'apiKey', in: 'header', name: 'X-Badge' } as const;
+
+const strategy = (strategyName: string, securityScheme?: typeof SCHEME) =>
+  ({ strategyName, securityScheme }) as unknown as StrategyType;
+
+describe('the security schemes of plugins', () => {
+  const documentWith = (components?: OpenAPIObject['components']) =>
+    ({
+      openapi: '3.0.0',
+      info: { title: '', version: '' },
+      ...(components !== undefined && { components }),
+      paths: {
+        '/closed': { get: { responses: {}, security: [{ bearer: [] }] } },
+        '/open': { get: { responses: {} } },
+      },
+    }) as OpenAPIObject;
+
+  it('stand beside those that are there, and are alternatives where a credential is needed', () => {
+    const document = documentWith({ schemas: {}, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } });
+    describeStrategies(document, [strategy('badge', SCHEME), strategy('silent')]);
+    expect(document.components).toEqual({
+      schemas: {},
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, badge: SCHEME },
+    });
+    expect(document.paths['/closed']?.get?.security).toEqual([{ bearer: [] }, { badge: [] }]);
+    expect(document.paths['/open']?.get).toEqual({ responses: {} });
+  });
+
+  it('stand once in each of several operations that share their list', () => {
+    const security = [{ bearer: [] }];
+    const document = documentWith();
+    document.paths = { '/shared': { get: { responses: {}, security }, delete: { responses: {}, security } } };
+    describeStrategies(document, [strategy('badge', SCHEME)]);
+    const { get, delete: remove } = document.paths['/shared'] ?? {};
+    expect(get?.security).toEqual([{ bearer: [] }, { badge: [] }]);
+    expect(remove?.security).toEqual(get?.security);
+  });
+
+  it('are written where the document has none', () => {
+    const document = documentWith();
+    describeStrategies(document, [strategy('badge', SCHEME)]);
+    expect(document.components).toEqual({ securitySchemes: { badge: SCHEME } });
+  });
+});
+
+describe('a bearer header', () => {
+  it.each([
+    ['Bearer abc', true],
+    ['bearer', true],
+    ['BEARER\tabc', true],
+    ['Bearerabc', false],
+    ['Basic bearer', false],
+    ['', false],
+    [undefined, false],
+  ])('is there in %j: %s', (authorization, expected) => {
+    expect(hasBearerHeader({ headers: { authorization } } as Parameters<typeof hasBearerHeader>[0])).toBe(expected);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Request, Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { readForm } from '../../../../../../src/platform/http/body/form/form-body.js';
+import type { BodyReader } from '../../../../../../src/platform/http/body/read-body.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function read(text: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const reader = { read: () => Promise.resolve(Buffer.from(text)) };
+  const request = { headers: { ...FORM, ...headers } } as unknown as Request;
+  return readForm(request, {} as Response, reader as unknown as BodyReader);
+}
+
+describe('a form', () => {
+  it('has its fields, with escapes', async () => {
+    expect(await read('email=a%40b&name=%C3%A9+x')).toEqual({ email: 'a@b', name: 'é x' });
+  });
+
+  it('may not be compressed', async () => {
+    expect(await read('a=1', { 'content-encoding': 'identity' })).toEqual({ a: '1' });
+    await expect(read('a=1', { 'content-encoding': 'gzip' })).rejects.toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  it.each([
+    ['email=a&email=b', 'email', 'appears twice'],
+    ['constructor=a', 'constructor', 'is not a known field'],
+  ])('may not be ambiguous: %s', async (text, field, message) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'invalid_request', details: [{ field, message }] });
+  });
+
+  it('has at most 100 fields', async () => {
+    const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}=1`).join('&');
+    expect(Object.keys((await read(fields(100))) as object)).toHaveLength(100);
+    await expect(read(fields(101))).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it.each(['password=%FF', 'password=%E0%A4', 'password=%'])(
+    'may not have escapes that are no UTF-8: %s',
+    async (text) => {
+      await expect(read(text)).rejects.toMatchObject({ code: 'invalid_request' });
+    },
+  );
+});

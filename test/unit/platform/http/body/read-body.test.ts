@@ -1,0 +1,142 @@
+import type { Request, Response } from 'express';
+import { EventEmitter, once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
+import { BodiesInFlight } from '../../../../../src/platform/http/body/bodies-in-flight.js';
+import { BodyBytes } from '../../../../../src/platform/http/body/body-bytes.js';
+import { BodyReader } from '../../../../../src/platform/http/body/read-body.js';
+
+const MIB = 1024 * 1024;
+const CLIENT = { key: 'one', maxArriving: 1, maxBytes: 4 * MIB };
+
+describe('the reader of bodies', () => {
+  let shed: ShedLoad;
+  let bodies: BodiesInFlight;
+  let reader: BodyReader;
+  let body: PassThrough;
+  let response: EventEmitter;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    shed = new ShedLoad();
+    bodies = new BodiesInFlight(64 * MIB, shed);
+    reader = new BodyReader(bodies, { clientOf: () => CLIENT }, shed);
+    body = Object.assign(new PassThrough(), { headers: {}, complete: false });
+    response = Object.assign(new EventEmitter(), { closed: false });
+  });
+
+  const read = async (request: PassThrough = body, maxBytes = MIB) => {
+    const bytes = await reader.read(request as unknown as Request, response as unknown as Response, maxBytes);
+    return bytes.toString();
+  };
+  const another = () => Object.assign(new PassThrough(), { headers: {}, complete: false });
+
+  it('returns what has arrived, and holds its slot until the response is over', async () => {
+    const text = read();
+    body.write('Hello ');
+    body.end('world');
+    await expect(text).resolves.toBe('Hello world');
+
+    const next = read(another());
+    await expect(Promise.race([next, Promise.resolve('is read')])).resolves.toBe('is read');
+  });
+
+  it('holds nothing, and has no timer, after the client has left', async () => {
+    const text = read();
+    body.end('Hello');
+    Object.assign(response, { closed: true }).emit('close');
+    await text;
+
+    expect(bodies).toMatchObject({ arriving: { total: 0 }, bytes: { total: 0 } });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('refuses a body that is too slow, with the status for it, and frees its slot', async () => {
+    const slow = read();
+    const refused = expect(slow).rejects.toMatchObject({
+      code: 'invalid_request',
+      status: 408,
+      headers: { Connection: 'close' },
+    });
+    body.write('Hello');
+    await vi.advanceTimersByTimeAsync(29_000);
+    body.write('Hello');
+    await vi.advanceTimersByTimeAsync(1_500);
+    await refused;
+
+    expect(Object.fromEntries(shed.counts)).toMatchObject({ slow_body: 1 });
+    expect(body.listenerCount('data')).toBe(0);
+    const next = another();
+    const text = read(next);
+    next.end('x');
+    await expect(text).resolves.toContain('x');
+  });
+
+  it('refuses a second body where one may arrive at a time', async () => {
+    const first = read();
+    await expect(read(another())).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+    body.end('x');
+    await first;
+  });
+
+  it('refuses a body that comes in too many pieces', async () => {
+    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    for (let piece = 0; piece <= 10_000; piece++) body.write('x');
+    await refused;
+  });
+
+  it('refuses a body as soon as it is larger than it may be', async () => {
+    const refused = expect(read(body, 10)).rejects.toMatchObject({ code: 'payload_too_large' });
+    body.write('x'.repeat(11));
+    await refused;
+  });
+
+  it.each<[string, () => void]>([
+    ['while it is read', () => body.destroy()],
+    ['with an error', () => body.destroy(new Error('aborted'))],
+  ])('frees the slot of a client that leaves %s', async (_, leave) => {
+    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    leave();
+    await refused;
+    const next = another();
+    const text = read(next);
+    next.end('x');
+    await expect(text).resolves.toBe('x');
+  });
+
+  it('refuses the body of a client that has left before', async () => {
+    body.destroy();
+    await once(body, 'close');
+    await expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(bodies).toMatchObject({ arriving: { total: 0 }, bytes: { total: 0 } });
+  });
+});
+
+describe('the bytes of a body', () => {
+  it('are in few blocks, however small the pieces are', () => {
+    const body = new BodyBytes();
+    for (let index = 0; index < 100_000; index++) body.add(Buffer.from([index % 256]));
+
+    expect(body.length).toBe(100_000);
+    expect(body).toMatchObject({ blocks: { length: expect.toSatisfy((count: number) => count < 10) as number } });
+    expect(body.whole().every((byte, index) => byte === index % 256)).toBe(true);
+  });
+
+  it('are the same if they are joined in steps', async () => {
+    const body = new BodyBytes();
+    const pieces = [70_000, 3, 4_095, 900_000, 2].map((length, index) => Buffer.alloc(length, index));
+    for (const piece of pieces) body.add(piece);
+
+    expect((await body.wholeInSteps()).equals(Buffer.concat(pieces))).toBe(true);
+    expect((await new BodyBytes().wholeInSteps()).length).toBe(0);
+  });
+
+  it('are in order, small and large pieces mixed', () => {
+    const body = new BodyBytes();
+    const pieces = [1, 5_000, 3, 4_095, 4_096, 20_000, 2].map((length, index) => Buffer.alloc(length, index));
+    for (const piece of pieces) body.add(piece);
+
+    expect(body.whole().equals(Buffer.concat(pieces))).toBe(true);
+  });
+});

@@ -1,0 +1,42 @@
+import { Logger } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EventEmitter } from 'node:events';
+import { expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../../../src/platform/common/service-error.js';
+import { ServiceErrorFilter } from '../../../../../src/platform/http/errors/service-error.filter.js';
+
+it('an unexpected error is logged with its stack, and failures of a provider or a caller are not', () => {
+  const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  const destroy = vi.fn();
+  const answer = (thrown: unknown): void => {
+    const request = { context: { requestId: 'r1' } } as unknown as Request;
+    new ServiceErrorFilter().respond(thrown, request, { headersSent: true, destroy } as unknown as Response);
+  };
+  const thrown = new TypeError('x is not a function');
+
+  answer(thrown);
+  answer(new ServiceError('upstream_error', 'The provider failed.'));
+  answer(new ServiceError('rate_limit_exceeded', 'The caller sends too much.'));
+
+  expect(error.mock.calls).toEqual([
+    [expect.objectContaining({ code: 'internal_error', requestId: 'r1', reason: thrown.message }), thrown.stack],
+  ]);
+  expect(warn).not.toHaveBeenCalled();
+  expect(destroy).toHaveBeenCalledTimes(3);
+});
+
+it('a refusal of a long body closes the connection, so that the unread part of the body costs little', () => {
+  vi.useFakeTimers();
+  const headers = { 'content-length': '4000000' };
+  const socket = { destroySoon: () => undefined };
+  const request = Object.assign(new EventEmitter(), { context: { requestId: 'r1' }, complete: false, headers, socket });
+  const response = { req: request, setHeader: vi.fn(), writeHead: vi.fn(), end: vi.fn() };
+  const error = new ServiceError('unauthenticated', 'Who are you?');
+  new ServiceErrorFilter().respond(error, request as unknown as Request, response as unknown as Response);
+  expect(response.setHeader.mock.calls).toEqual([['Connection', 'close']]);
+  expect(response.writeHead).toHaveBeenCalledWith(401, expect.objectContaining({ 'Cache-Control': 'no-store' }));
+  request.emit('close');
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});

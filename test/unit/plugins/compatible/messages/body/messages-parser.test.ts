@@ -1,0 +1,357 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../../../../src/platform/common/service-error.js';
+import { MESSAGES_NAMES } from '../../../../../../src/plugins/compatible/messages/body/body-names.js';
+import { placedField } from '../../../../../../src/plugins/compatible/shared/body-fields.js';
+import {
+  COUNT_TOKENS_PARSER,
+  MESSAGES_PARSER,
+} from '../../../../../../src/plugins/compatible/messages/body/messages-parser.js';
+
+const hello = { role: 'user', content: 'Hello' };
+const base = { model: 'acme/fast', max_tokens: 100, messages: [hello] };
+const PNG = 'iVBORw0KGgo=';
+
+async function parse(members: object) {
+  const ignored: string[] = [];
+  const request = await MESSAGES_PARSER.parse({ ...base, ...members }, (name) => ignored.push(name));
+  return { ...request, ignored };
+}
+
+async function problems(members: object): Promise<unknown> {
+  try {
+    await parse(members);
+    return undefined;
+  } catch (error) {
+    return Object.fromEntries((error as ServiceError).details?.map(({ field, message }) => [field, message]) ?? []);
+  }
+}
+
+describe('a body of POST messages', () => {
+  it('becomes a conversation', async () => {
+    expect(await parse({})).toEqual({
+      conversation: { model: 'acme/fast', max_tokens: 100, messages: [hello] },
+      isStream: false,
+      thinking: 'none',
+      mapped: [{ message: hello, path: 'messages.0', parts: [] }],
+      ignored: [],
+    });
+  });
+
+  it('passes its options on under the names of the service', async () => {
+    const { conversation, isStream } = await parse({
+      stream: true,
+      temperature: 0.2,
+      top_p: 0.9,
+      stop_sequences: ['END'],
+      metadata: { user_id: 'person-1' },
+      tools: [{ name: 'weather', description: 'The weather', input_schema: { type: 'object' }, strict: true }],
+      tool_choice: { type: 'tool', name: 'weather', disable_parallel_tool_use: true },
+      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+    });
+    expect(isStream).toBe(true);
+    expect(conversation).toEqual({
+      model: 'acme/fast',
+      max_tokens: 100,
+      messages: [hello],
+      temperature: 0.2,
+      top_p: 0.9,
+      stop: ['END'],
+      user: 'person-1',
+      tools: [{ name: 'weather', description: 'The weather', parameters: { type: 'object' }, strict: true }],
+      tool_choice: { tool: 'weather' },
+      parallel_tool_calls: false,
+      response_format: { type: 'json_schema', name: 'answer', schema: { type: 'object' }, strict: true },
+      reasoning: { budget_tokens: 2048, include_text: true },
+    });
+  });
+
+  it.each([
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'any' }, 'required'],
+    [{ type: 'none' }, 'none'],
+  ])('has the tool choice %j', async (tool_choice, expected) => {
+    const { conversation } = await parse({ tools: [{ name: 'a', input_schema: {} }], tool_choice });
+    expect(conversation.tool_choice).toBe(expected);
+    expect(conversation).not.toHaveProperty('parallel_tool_calls');
+  });
+
+  it.each([
+    [{ thinking: { type: 'disabled' } }, { effort: 'none' }, 'none'],
+    [{ thinking: { type: 'adaptive' } }, { include_text: true }, 'shown'],
+    [{ thinking: { type: 'between_tools' } }, { include_text: true }, 'shown'],
+    [{ thinking: { type: 'adaptive', display: 'omitted' } }, { include_text: false }, 'omitted'],
+    [{ output_config: { effort: 'max' } }, { effort: 'xhigh' }, 'none'],
+    [
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      { effort: 'low', include_text: true },
+      'shown',
+    ],
+  ])('has the reasoning of %j', async (members, reasoning, thinking) => {
+    const parsed = await parse(members);
+    expect(parsed.conversation.reasoning).toEqual(reasoning);
+    expect(parsed.thinking).toBe(thinking);
+  });
+
+  it('has its system prompt first, as a text or as blocks', async () => {
+    expect((await parse({ system: 'Be brief.' })).conversation.messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      hello,
+    ]);
+    const system = [
+      { type: 'text', text: 'Be brief.' },
+      { type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+    ];
+    expect((await parse({ system })).conversation.messages[0]).toEqual({
+      role: 'system',
+      content: [
+        { type: 'text', text: 'Be brief.' },
+        { type: 'text', text: 'Be kind.', cache: { ttl: '1h' } },
+      ],
+    });
+    expect((await parse({ system: '' })).conversation.messages).toEqual([hello]);
+    expect(
+      (await parse({ messages: [hello, { role: 'system', content: 'Now in French.' }] })).conversation.messages[1],
+    ).toEqual({
+      role: 'system',
+      content: 'Now in French.',
+    });
+  });
+
+  it('keeps the turns of a conversation with thinking, tools and images', async () => {
+    const messages = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Compare.' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+          {
+            type: 'image',
+            source: { type: 'url', url: 'https://example.com/a.png' },
+            cache_control: { type: 'ephemeral' },
+          },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: 'proof' },
+          { type: 'redacted_thinking', data: 'sealed' },
+          { type: 'text', text: '', citations: null },
+          { type: 'tool_use', id: 'call-1', name: 'weather', input: { city: 'Rome' }, caller: { type: 'direct' } },
+          { type: 'tool_use', id: 'call-2', name: 'weather', input: {}, signature: 'signed' },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call-1', content: 'sunny' },
+          {
+            type: 'tool_result',
+            tool_use_id: 'call-2',
+            is_error: true,
+            content: [
+              { type: 'text', text: 'no city' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+            ],
+          },
+          { type: 'text', text: 'And now?' },
+        ],
+      },
+    ];
+    const { conversation, mapped, ignored } = await parse({ messages });
+    expect(conversation.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Compare.' },
+          { type: 'image', url: `data:image/png;base64,${PNG}`, mediaType: 'image/png' },
+          { type: 'image', url: 'https://example.com/a.png', cache: {} },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm', signature: 'proof' },
+          { type: 'reasoning', text: '', encrypted: 'sealed' },
+          { type: 'tool_call', id: 'call-1', name: 'weather', json: '{"city":"Rome"}' },
+          { type: 'tool_call', id: 'call-2', name: 'weather', json: '{}', signature: 'signed' },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [
+          { toolCallId: 'call-1', content: 'sunny' },
+          {
+            toolCallId: 'call-2',
+            isError: true,
+            content: [
+              { type: 'text', text: 'no city' },
+              { type: 'image', url: `data:image/png;base64,${PNG}`, mediaType: 'image/png' },
+            ],
+          },
+        ],
+      },
+      { role: 'user', content: 'And now?' },
+    ]);
+    expect(ignored).toEqual([]);
+    expect(mapped.map(({ parts }) => parts.at(-1))).toEqual([
+      'messages.0.content.2',
+      'messages.1.content.4',
+      'messages.2.content.1',
+      'messages.2.content.2',
+    ]);
+  });
+
+  it('joins thinking without a signature with the encrypted form that follows it', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature: '' },
+      { type: 'redacted_thinking', data: 'sealed' },
+      { type: 'redacted_thinking', data: 'another' },
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'text', text: 'Yes.' },
+    ];
+    expect(
+      (await parse({ messages: [hello, { role: 'assistant', content }] })).conversation.messages[1]?.content,
+    ).toEqual([
+      { type: 'reasoning', text: 'Hm', encrypted: 'sealed' },
+      { type: 'reasoning', text: '', encrypted: 'another' },
+      { type: 'text', text: 'Yes.' },
+    ]);
+  });
+
+  it('ignores members that change nothing and members that it does not know, and names them', async () => {
+    const { ignored } = await parse({
+      top_k: 5,
+      service_tier: 'auto',
+      next_month: { deep: 1 },
+      metadata: { user_id: 'a', team: 'b' },
+      tools: [
+        { type: 'custom', name: 'a', input_schema: { extra: { deep: 1 } }, defer_loading: true },
+        { name: 'b', input_schema: {}, defer_loading: true },
+      ],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', mood: 'good' }], at: 1 }],
+    });
+    expect([...new Set(ignored)].sort()).toEqual([
+      'messages.at',
+      'messages.content.mood',
+      'metadata.team',
+      'next_month',
+      'service_tier',
+      'top_k',
+    ]);
+  });
+
+  it.each([
+    [{ max_tokens: undefined }, { max_tokens: 'is required' }],
+    [{ max_tokens: 0 }, { max_tokens: 'must be at least 1' }],
+    [{ model: undefined }, { model: 'is required' }],
+    [{ messages: [] }, { messages: 'must not be empty' }],
+    [{ messages: 'Hello' }, { messages: 'must be an array' }],
+    [{ messages: [{ role: 'tool', content: '' }] }, { 'messages.0.role': 'must be user, assistant or system' }],
+    [{ stream: 'yes' }, { stream: 'must be true or false' }],
+    [
+      { tools: [{ type: 'bash_20250124', name: 'bash' }] },
+      { 'tools.0.type': 'the tool bash_20250124 is not supported: define a tool with an input_schema' },
+    ],
+    [{ tools: [{ name: 'a' }] }, { 'tools.0.input_schema': 'is required' }],
+    [{ tool_choice: { type: 'all' } }, { 'tool_choice.type': 'must be auto, any, tool or none' }],
+    [{ thinking: { type: 'enabled' } }, { 'thinking.budget_tokens': 'is required' }],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
+      { 'messages.0.content.0.type': 'document is not supported: must be text, image, or tool_result' },
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
+      { 'messages.0.content.0.source.type': 'file is not supported: must be base64 or url' },
+    ],
+    [
+      { messages: [hello, { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'b', input: 'c' }] }] },
+      { 'messages.1.content.0.input': 'must be an object' },
+    ],
+    [
+      { mcp_servers: [{ type: 'url' }] },
+      { mcp_servers: 'is not supported: connect to MCP servers in the client, and send their tools in tools' },
+    ],
+    [
+      { thread: { type: 'continue', previous_message_id: 'msg_1' } },
+      {
+        thread:
+          'is not available, because the service stores no conversations: send the whole conversation in messages',
+      },
+    ],
+    [{ container: 'c' }, { container: 'is not supported: the service runs no code' }],
+  ])('is refused by name: %j', async (members, expected) => {
+    expect(await problems(members)).toEqual(expected);
+  });
+
+  it('ignores the wish to store the conversation as a thread', async () => {
+    expect((await parse({ thread: { type: 'create' } })).ignored).toEqual(['thread']);
+  });
+
+  it('reads a top_p of -1 as missing', async () => {
+    expect(await parse({ top_p: -1, top_k: -1 })).toMatchObject({
+      conversation: { messages: [hello] },
+      ignored: ['top_k'],
+    });
+    expect((await parse({ top_p: -1 })).conversation).not.toHaveProperty('top_p');
+  });
+
+  it('reads null as missing', async () => {
+    const { ignored, conversation } = await parse({
+      ...{ stream: null, temperature: null, top_p: null, stop_sequences: null, system: null, tools: null },
+      ...{ tool_choice: null, thinking: null, output_config: null, output_format: null, metadata: null },
+      ...{ mcp_servers: [], container: null, thread: null },
+    });
+    expect(conversation).toEqual({ model: 'acme/fast', max_tokens: 100, messages: [hello] });
+    expect(ignored).toEqual([]);
+  });
+
+  it('returns the errors of its conversation with its own paths', async () => {
+    const { mapped } = await parse({
+      system: 'Be brief.',
+      messages: [
+        hello,
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'a' },
+            { type: 'text', text: '' },
+            { type: 'image', source: { type: 'url', url: 'ftp://a' } },
+          ],
+        },
+      ],
+    });
+    const fields = [
+      ...['messages.0.content', 'messages.1', 'messages.2.content.0.toolCallId', 'messages.3.content.0.url'],
+      ...['tools.0.parameters', 'tool_choice.tool', 'response_format.schema', 'reasoning', 'stop.0', 'user', 'model'],
+    ];
+    expect(fields.map((field) => placedField(field, mapped, MESSAGES_NAMES))).toEqual([
+      ...['system', 'messages.0', 'messages.1.content.0.tool_use_id', 'messages.1.content.2.source'],
+      ...['tools.0.input_schema', 'tool_choice.name', 'output_config.format.schema', 'thinking', 'stop_sequences.0'],
+      ...['metadata.user_id', 'model'],
+    ]);
+  });
+});
+
+describe('a body of POST messages/count_tokens', () => {
+  it('needs no max_tokens, and names what does not count', async () => {
+    const ignored: string[] = [];
+    const request = await COUNT_TOKENS_PARSER.parse(
+      {
+        model: 'acme/fast',
+        system: 'Be brief.',
+        messages: [hello],
+        tools: [{ name: 'a', input_schema: {} }],
+        speed: 'fast',
+      },
+      (name) => ignored.push(name),
+    );
+    expect(request.conversation).toEqual({
+      model: 'acme/fast',
+      messages: [{ role: 'system', content: 'Be brief.' }, hello],
+      tools: [{ name: 'a', parameters: {} }],
+    });
+    expect(ignored).toEqual(['speed']);
+  });
+});
