@@ -128,7 +128,10 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
 
   it('are looked up once by requests that arrive together, and within ten seconds', async () => {
     const { key } = await createKey(suite.app, 'cache@example.com');
-    await waitFor(() => suite.get(AccountChanges).isCurrent, 'the changes to be read');
+    const changes = suite.get(AccountChanges);
+    await waitFor(() => changes.isCurrent, 'the changes to be read');
+    // The other tests keep the database busy, and nothing is remembered while changes are not read in time.
+    const current = vi.spyOn(changes, 'isCurrent', 'get').mockReturnValue(true);
     const spy = lookups();
     const verified = await Promise.all(Array.from({ length: 20 }, () => verifier.verify(key)));
     now += 9_999;
@@ -139,6 +142,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     await verifier.verify(key);
     expect(spy).toHaveBeenCalledTimes(2);
     spy.mockRestore();
+    current.mockRestore();
   });
 
   it('are refused at once after a revocation in this process', async () => {

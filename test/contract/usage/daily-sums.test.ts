@@ -244,7 +244,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
         } catch (error) {
           failures += 1;
           // A loop without an end would also go on, and block the process, when the test has timed out.
-          if (failures > 2 * MAX_KILLS) throw error;
+          if (failures > 10 * MAX_KILLS) throw error;
           await write(records);
         }
       };
