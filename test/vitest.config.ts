@@ -88,8 +88,9 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
-    // More than there are cores: most of the time they wait for providers, stores and processes.
-    maxWorkers: 5,
+    // One more than there are cores, as they also wait for providers, stores and processes. With more, a run takes as long, and
+    // what must happen within a second takes longer.
+    maxWorkers: 3,
     sequence: { sequencer: LongOnesAmongOthers },
     testTimeout: 60_000,
     hookTimeout: 60_000,
