@@ -30,7 +30,7 @@ const MAY_IMPORT = {
   chat: [...PLATFORM, 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: [...PLATFORM, 'auth', 'usage'],
   'plugins/webhooks': STORES,
-  'plugins/compatible': [...PLATFORM, 'throttling', 'upstreams', 'models', 'usage', 'chat'],
+  'plugins/compatible': [...PLATFORM, 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat'],
   'plugins/observability': [...PLATFORM, ...CORE, 'platform/logs', 'plugins/webhooks'],
   'plugins/dashboard': [...PLATFORM, ...CORE, 'client', 'plugins/webhooks', 'plugins/observability'],
   'plugin-api': [...PLATFORM, ...CORE, 'plugins/dashboard', 'plugins/observability'],

@@ -59,6 +59,9 @@ const MAX_REPETITION_MS = 240_000;
 
 export type Connect = (position: Position, signal: AbortSignal) => Promise<Response>;
 
+/** Reads an event of a response. Throws a {@link ChatError} if the event says that the answer has failed. */
+export type ReadEvent = (event: string, data: string) => { readonly content: string; readonly done: boolean };
+
 /**
  * The pieces of the text of an answer, to read once in a loop. The loop ends normally only if the answer is complete. Otherwise
  * the loop throws a {@link ChatError}.
@@ -82,10 +85,12 @@ export class ChatStream implements AsyncIterable<string> {
   readonly #connect: Connect;
   readonly #options: StreamOptions;
   readonly #events: ConnectionEvents;
+  readonly #read: ReadEvent;
 
-  constructor(connect: Connect, options: StreamOptions, start: Position) {
+  constructor(connect: Connect, options: StreamOptions, start: Position, read: ReadEvent = chunkOf) {
     this.#connect = connect;
     this.#options = options;
+    this.#read = read;
     this.#events = new ConnectionEvents(options.onConnection);
     Object.assign(this, start);
   }
@@ -137,7 +142,7 @@ export class ChatStream implements AsyncIterable<string> {
         clearTimeout(timer);
         if (done) throw new ChatError('The connection ended before the answer was complete.', { kind: 'cut' });
         for (const { event, data, id } of parse(decoder.decode(value, { stream: true }))) {
-          const chunk = chunkOf(event, data);
+          const chunk = this.#read(event, data);
           this.lastEventId = id || this.lastEventId;
           this.#text += chunk.content;
           if (chunk.content !== '') {

@@ -157,9 +157,9 @@ describe.skipIf(!hasChromium)('the conversations of the playground in Chromium',
       mimeType: 'text/plain',
       buffer: Buffer.from(text, 'latin1'),
     });
-    const [picker] = await Promise.all([page.waitForEvent('filechooser'), button('Add text files').click()]);
+    const [picker] = await Promise.all([page.waitForEvent('filechooser'), button('Add files').click()]);
     await picker.setFiles([file('list.md', 'One\n```\nTwo'), file('photo.png', '\x89PNG\0')]);
-    await page.getByText('The file is in the message. photo.png is no text file').waitFor();
+    await page.getByText('The file is in the message. photo.png: Only images, and text files').waitFor();
     const dropped = await page.evaluateHandle(() => {
       const data = new DataTransfer();
       data.items.add(new File(['Three'], 'more.txt'));
@@ -176,5 +176,16 @@ describe.skipIf(!hasChromium)('the conversations of the playground in Chromium',
         content: 'What is this?\n\nlist.md:\n````\nOne\n```\nTwo\n````\n\nmore.txt:\n```\nThree\n```\n',
       },
     ]);
+  }, 60_000);
+
+  it('are there after a reload when the storage of the tab is too small for them', async () => {
+    await page.evaluate(() => {
+      sessionStorage.setItem('other', 'x'.repeat(5 * 1024 * 1024 - 30_000));
+    });
+    const long = 'word '.repeat(12_000).trim();
+    answers(long);
+    await playground.ask('Say a lot.', long);
+    await page.reload();
+    await playground.answerIs(long);
   }, 60_000);
 });

@@ -33,7 +33,8 @@ import {
   type StreamReading,
 } from './store/stream-store.js';
 
-const STREAM_ID_HEADER = 'X-Stream-Id';
+/** The header with the id of a stream, by which its client can read it again or end it. */
+export const STREAM_ID_HEADER = 'X-Stream-Id';
 const REPLAYED_HEADER = 'Idempotency-Replayed';
 
 /** The readers of one account may hold this share of MAX_STREAMS, so that slow readers leave slots for other accounts. */

@@ -29,12 +29,13 @@ export class PlaygroundController {
     const { tier } = account;
     const origin = publicOriginOf(response.req);
     const keptSeconds = this.config.streamRetentionMs / 1000;
+    const takesImagesAndTools = this.config.builtInPlugins.has('compatible');
     const budget = await optionalPart(this.budgets.stateOfAccount(accountId, tier));
     const models = this.models.all().map((model) => ({ ...model, refusal: refusalOf(model, tier, budget) }));
     this.pages.send(response, {
       title: 'Playground',
       section: 'playground',
-      content: PlaygroundView({ models, tier, accountId, origin, keptSeconds }),
+      content: PlaygroundView({ models, tier, takesImagesAndTools, accountId, origin, keptSeconds }),
       script: 'playground/playground.js',
       style: 'playground/playground.css',
       width: 'wide',
@@ -51,8 +52,8 @@ interface PlaygroundViewProps extends ModelChoiceProps {
 }
 
 /** The page for a conversation with a model. Sending requires the script. Without JavaScript, the page says what to do. */
-function PlaygroundView({ models, tier, accountId, origin, keptSeconds }: PlaygroundViewProps) {
-  const first = firstOf(models);
+function PlaygroundView({ accountId, origin, keptSeconds, ...choice }: PlaygroundViewProps) {
+  const first = firstOf(choice.models);
   return (
     <>
       <h1>Playground</h1>
@@ -64,7 +65,7 @@ function PlaygroundView({ models, tier, accountId, origin, keptSeconds }: Playgr
         <div class="chat">
           <div class="model-choice">
             <label for="model">Model</label>
-            <ModelChoice models={models} tier={tier} />
+            <ModelChoice {...choice} />
             <button type="button" class="quiet settings-button" popovertarget="settings">
               Settings
             </button>
@@ -81,7 +82,7 @@ function PlaygroundView({ models, tier, accountId, origin, keptSeconds }: Playgr
           <div id="undo" role="status" />
           <Composer />
         </div>
-        <SettingsFields first={first} tier={tier} />
+        <SettingsFields first={first} {...choice} />
       </form>
       <p id="announcer" class="visually-hidden" role="status" />
       <CodeDialog origin={origin} />
@@ -109,9 +110,10 @@ function Composer() {
   return (
     <div class="composer">
       <label for="message">Message</label>
+      <ul id="images" aria-label="Images" hidden />
       <div class="composer-row">
         <textarea id="message" rows={1} aria-describedby="message-hint" />
-        <button id="add-files" type="button" class="quiet" aria-label="Add text files" title="Add text files">
+        <button id="add-files" type="button" class="quiet" aria-label="Add files" title="Add images or text files">
           <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
             <path d="M8 2v12M2 8h12" />
           </svg>

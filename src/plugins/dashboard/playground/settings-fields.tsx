@@ -1,14 +1,14 @@
+import { CAPABILITIES } from '../../../platform/config/capabilities.js';
 import type { ModelConfig, PriceConfig, TierConfig } from '../../../platform/config/config.js';
 import { count, money } from '../format/numbers.js';
 
-interface SettingsFieldsProps {
+interface SettingsFieldsProps extends ModelChoiceProps {
   /** The model that is selected when the page opens. */
   readonly first: ModelConfig | undefined;
-  readonly tier: TierConfig;
 }
 
-/** The fields for the system prompt, the temperature, the maximum number of tokens, and how answers are shown. On a phone they are a sheet. */
-export function SettingsFields({ first, tier }: SettingsFieldsProps) {
+/** The fields for the request, except for the model and the message, and how answers are shown. On a phone they are a sheet. */
+export function SettingsFields({ first, models, tier, takesImagesAndTools }: SettingsFieldsProps) {
   const maxTokens = first && maxTokensOf(first, tier);
   return (
     <section class="settings" id="settings" popover="auto" aria-labelledby="settings-title">
@@ -53,6 +53,24 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
           </small>
         </div>
       </div>
+      <label for="other-model">Compare with</label>
+      <select id="other-model" aria-describedby="other-model-hint">
+        <option value="">No other model</option>
+        {models.map(({ id, name, refusal }) => (
+          <option key={id} value={id} disabled={refusal !== undefined}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <small id="other-model-hint">Answers each question beside the model above. Both answers are charged.</small>
+      <div hidden={!takesImagesAndTools}>
+        <label for="tools">Tools</label>
+        <textarea id="tools" class="code" rows={3} spellcheck={false} aria-describedby="tools-hint" />
+        <small id="tools-hint">
+          Optional. A JSON array of functions in the format of Chat Completions. The page shows their calls, and sends
+          the results that you enter.
+        </small>
+      </div>
       <label class="checkbox">
         <input id="markdown" type="checkbox" role="switch" checked />
         Show Markdown
@@ -76,10 +94,12 @@ export interface ModelChoiceProps {
   /** In the order of the configuration. */
   readonly models: readonly OfferedModel[];
   readonly tier: TierConfig;
+  /** Whether the service has the path to which the page sends images and tools. */
+  readonly takesImagesAndTools: boolean;
 }
 
 /** The list of models, grouped by provider. A model that the account cannot use now says why. The script reads the limits of each model from its data attributes. */
-export function ModelChoice({ models, tier }: ModelChoiceProps) {
+export function ModelChoice({ models, tier, takesImagesAndTools }: ModelChoiceProps) {
   const first = firstOf(models);
   const providers = [...new Set(models.map(({ provider }) => provider))];
   return (
@@ -98,6 +118,7 @@ export function ModelChoice({ models, tier }: ModelChoiceProps) {
                 data-name={model.name}
                 data-context={model.contextLength}
                 data-price={priceText(model)}
+                data-takes={takesImagesAndTools ? (model.capabilities ?? CAPABILITIES).join(' ') : ''}
                 data-takes-temperature={takesTemperature(model) ? 'yes' : 'no'}
               >
                 {optionText(model)}

@@ -4,9 +4,11 @@ import { TurnView } from './turn/turn-view.js';
 /**
  * @typedef {object} ChatParts
  * @property {import('../client.js').ChatClient} client
+ * @property {string} accountId
  * @property {import('./conversation.js').Conversation} conversation
  * @property {import('./settings.js').Settings} settings
  * @property {import('./message-box.js').MessageBox} message
+ * @property {import('./attachments.js').Attachments} attachments
  * @property {HTMLElement} log
  * @property {import('./turn/end-follower.js').EndFollower} follower
  * @property {import('./code-dialog.js').CodeDialog} code
@@ -27,13 +29,16 @@ export class Chat {
   /** @param {ChatParts} parts */
   constructor(parts) {
     this.parts = parts;
-    const { client, settings, announce, follower } = parts;
+    const { client, accountId, keptMs, settings, announce, follower } = parts;
     this.#answers = new AnswerRunner({
       client,
+      accountId,
+      keptMs,
       settings,
       announce,
       viewOf: (turn) => this.#views.get(turn),
       whenChanged: () => {
+        parts.log.classList.toggle('answering', this.isAnswering);
         follower.follow();
         parts.whenChanged();
       },
@@ -44,20 +49,27 @@ export class Chat {
     return this.#answers.isAnswering;
   }
 
-  /** @param {string} question */
-  send(question) {
+  /**
+   * @param {string} question empty to send the results of tools
+   * @param {readonly string[]} [images]
+   */
+  send(question, images = []) {
     if (this.isAnswering) return;
-    const { conversation, follower } = this.parts;
+    const { conversation, settings, follower } = this.parts;
     for (const view of this.#views.values()) view.settle();
-    const turn = conversation.ask(question);
-    this.#view(turn);
+    const turn = conversation.ask(question, images);
+    const { otherModel } = settings;
+    const other = otherModel === undefined ? undefined : conversation.askBeside(turn);
+    const view = this.#view(turn);
+    if (other !== undefined) this.#view(other, view);
     follower.goToEnd();
     this.#answers.ask(turn, this.#request(turn));
+    if (other !== undefined) this.#answers.ask(other, this.#request(turn, otherModel));
   }
 
-  /** Stops the answer, also in the service. */
+  /** Stops the answers, also in the service. */
   stop() {
-    this.#answers.stop();
+    return this.#answers.stop();
   }
 
   /** Stops to read the answer. A durable stream goes on in the service, and can be read again after a reload. */
@@ -96,10 +108,9 @@ export class Chat {
 
   /** Stops the answer before the conversation is replaced. Returns whether there was one. */
   #stopNow() {
-    if (!this.isAnswering) return false;
-    this.stop();
-    this.parts.conversation.last?.end('stopped');
-    return true;
+    const stopped = this.stop();
+    for (const turn of stopped) turn.end('stopped');
+    return stopped.length > 0;
   }
 
   #showTurns() {
@@ -108,14 +119,29 @@ export class Chat {
     this.#views.clear();
     for (const turn of conversation.turns) {
       const view = this.#view(turn);
-      view.beginAnswer(settings.showsMarkdown);
-      if (turn === conversation.last && this.#goesOn(turn)) this.#answers.continue(turn);
-      else if (turn.state === 'failed') this.#answers.showFailure(turn);
-      else this.#answers.showEnd(turn, turn.state === 'answering' ? 'stopped' : turn.state);
-      if (turn !== conversation.last) view.settle();
+      const other = conversation.besideOf(turn);
+      const shown = other === undefined ? [view] : [view, this.#view(other, view)];
+      const isLast = turn === conversation.last;
+      for (const one of shown) {
+        one.beginAnswer(settings.showsMarkdown);
+        this.#showAnswer(one.turn, isLast);
+        if (!isLast) one.settle();
+      }
     }
     follower.goToEnd();
     whenChanged();
+  }
+
+  /**
+   * Shows the answer of a turn as it was kept.
+   *
+   * @param {Turn} turn
+   * @param {boolean} isLast
+   */
+  #showAnswer(turn, isLast) {
+    if (isLast && this.#goesOn(turn)) this.#answers.continue(turn);
+    else if (turn.state === 'failed') this.#answers.showFailure(turn);
+    else this.#answers.showEnd(turn, turn.state === 'answering' ? 'stopped' : turn.state);
   }
 
   /** Whether the rest of the answer can be fetched without the risk of a second charge. @param {Turn} turn */
@@ -129,24 +155,32 @@ export class Chat {
     for (const view of this.#views.values()) view.showAs(showsMarkdown);
   }
 
-  /** @param {Turn} turn */
-  #view(turn) {
+  /**
+   * @param {Turn} turn
+   * @param {TurnView} [beside] the view of the turn with the same question, which has the answer of another model
+   */
+  #view(turn, beside) {
     const { code, log, follower, announce } = this.parts;
+    // What the user does with the answer of the other model goes on with this answer.
+    const chosen = () => beside !== undefined && this.#showBranch(turn);
     const actions = {
-      edit: () => this.#edit(turn),
-      retry: () => this.#tryAgain(turn),
+      edit: () => (chosen(), this.#edit(turn)),
+      retry: () => (chosen(), this.#tryAgain(turn)),
       retryWith: (/** @type {number} */ maxTokens) => {
         this.parts.settings.maxTokens = maxTokens;
+        chosen();
         this.#regenerate(turn);
       },
       canRetryNow: () => announce('You can try again now.'),
-      regenerate: () => this.#regenerate(turn),
-      continue: () => this.send('Continue exactly where you stopped.'),
+      regenerate: () => (chosen(), this.#regenerate(turn)),
+      continue: () => (chosen(), this.send('Continue exactly where you stopped.')),
+      choose: beside && (() => this.#showBranch(turn)),
+      sendResults: () => (chosen(), this.send('')),
       showCode: () => turn.request && code.open(turn.request, true),
     };
-    const view = new TurnView(log, turn, actions, () => follower.follow());
+    const view = new TurnView(log, turn, actions, () => follower.follow(), beside);
     this.#views.set(turn, view);
-    this.#offerBranches(turn);
+    if (beside === undefined) this.#offerBranches(turn);
     return view;
   }
 
@@ -154,26 +188,27 @@ export class Chat {
   #offerBranches(turn) {
     const branches = this.parts.conversation.branchesAt(turn);
     const index = branches.indexOf(turn);
-    this.#views
-      .get(turn)
-      ?.showBranches(index, branches.length, (step) => this.#showBranch(branches[index + step], step));
+    this.#views.get(turn)?.showBranches(index, branches.length, (step) => {
+      const branch = branches[index + step];
+      this.#showBranch(branch);
+      if (branch !== undefined) this.#views.get(branch)?.focusBranches(step);
+    });
   }
 
-  /**
-   * @param {Turn | undefined} turn
-   * @param {number} step
-   */
-  #showBranch(turn, step) {
+  /** @param {Turn | undefined} turn */
+  #showBranch(turn) {
     if (this.isAnswering || turn === undefined) return;
     this.parts.conversation.showBranch(turn);
     this.#showTurns();
-    this.#views.get(turn)?.focusBranches(step);
   }
 
-  /** @param {Turn} turn */
-  #request(turn) {
+  /**
+   * @param {Turn} turn
+   * @param {string} [model] answers beside each other keep their models
+   */
+  #request(turn, model = this.parts.conversation.besideOf(turn) && turn.request?.model) {
     const { conversation, settings } = this.parts;
-    return settings.request(conversation.messages(settings.system, turn.question, turn));
+    return settings.request(conversation.messages(settings.system, turn, turn), model);
   }
 
   /** Fetches the rest of a failed answer. Asks for a new answer only if there is no rest. @param {Turn} turn */
@@ -207,13 +242,13 @@ export class Chat {
 
   /** Puts the question back into the message box. @param {Turn} turn */
   #edit(turn) {
-    const { conversation, message, whenRemoved, whenChanged } = this.parts;
+    const { conversation, message, attachments, whenRemoved, whenChanged } = this.parts;
     if (this.isAnswering) this.stop();
     const { kept } = conversation;
     const count = this.#removeAfter(turn);
     conversation.cutBefore(turn);
-    this.#views.get(turn)?.remove();
-    this.#views.delete(turn);
+    this.#removeView(turn);
+    attachments.restore(turn.images);
     const draft = message.restore(turn.question);
     whenRemoved({ kept, what: count === 0 ? 'The exchange was removed for editing.' : removalOf(count), draft });
     whenChanged();
@@ -226,11 +261,17 @@ export class Chat {
     const later = turns.slice(turns.indexOf(turn) + 1);
     const [next] = later;
     if (next !== undefined) conversation.cutBefore(next);
-    for (const one of later) {
+    for (const one of later) this.#removeView(one);
+    return later.length;
+  }
+
+  /** Removes a turn from the page, with the answer beside it. @param {Turn} turn */
+  #removeView(turn) {
+    for (const one of [turn, this.parts.conversation.besideOf(turn)]) {
+      if (one === undefined) continue;
       this.#views.get(one)?.remove();
       this.#views.delete(one);
     }
-    return later.length;
   }
 }
 

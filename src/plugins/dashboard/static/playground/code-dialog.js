@@ -1,6 +1,13 @@
+import { isCompletionRequest } from './answer/completion-stream.js';
 import { element } from './elements.js';
 
+/**
+ * @typedef {import('../client.js').ChatRequest | import('./answer/completion-stream.js').CompletionRequest} AnyRequest
+ */
+
 const STREAM_PATH = '/api/v1/chat/stream';
+/** Requests with images or tools. With a session, the page sends them to a path of its own. */
+const COMPLETIONS_PATH = '/api/v1/chat/completions';
 
 /** Linux rejects arguments longer than 128 KiB. This limit leaves some room. */
 const MAX_ARGUMENT_BYTES = 100_000;
@@ -9,14 +16,14 @@ const MAX_ARGUMENT_BYTES = 100_000;
  * The request as a command for a POSIX shell. The command reads the API key from `$API_KEY`.
  *
  * @param {string} origin
- * @param {import('../client.js').ChatRequest} request
+ * @param {AnyRequest} request
  */
 export function curlCommand(origin, request) {
   // The JSON text contains no line breaks and no control characters, because JSON.stringify escapes them.
   const body = quoted(JSON.stringify(request));
   const isShort = new TextEncoder().encode(body).length <= MAX_ARGUMENT_BYTES;
   const lines = [
-    `curl -N ${quoted(origin + STREAM_PATH)}`,
+    `curl -N ${quoted(origin + (isCompletionRequest(request) ? COMPLETIONS_PATH : STREAM_PATH))}`,
     '  -H "Authorization: Bearer $API_KEY"',
     "  -H 'Content-Type: application/json'",
     `  --data-raw ${body}`,
@@ -40,7 +47,7 @@ const PLACE = '{REQUEST}';
 
 /** The dialog with a request as curl, JavaScript and Python. */
 export class CodeDialog {
-  /** @type {import('../client.js').ChatRequest | undefined} */
+  /** @type {AnyRequest | undefined} */
   #request;
   #dialog = element('code-dialog', HTMLDialogElement);
   #code = element('request-code', HTMLElement);
@@ -56,11 +63,16 @@ export class CodeDialog {
   }
 
   /**
-   * @param {import('../client.js').ChatRequest} request
+   * @param {AnyRequest} request
    * @param {boolean} wasSent
    */
   open(request, wasSent) {
     this.#request = request;
+    // The templates call `POST /chat/stream`.
+    for (const choice of this.#choices) {
+      if (choice.value === 'curl') choice.checked ||= isCompletionRequest(request);
+      else choice.disabled = isCompletionRequest(request);
+    }
     this.#note.textContent = wasSent ? 'The request exactly as it was sent.' : 'The request that Send would send now.';
     this.#show();
     this.#dialog.showModal();
@@ -76,7 +88,7 @@ export class CodeDialog {
  * The code of a request in one of the languages of the page. The code reads the API key from the environment.
  *
  * @param {string} language `curl`, or the language of a template
- * @param {import('../client.js').ChatRequest} request
+ * @param {AnyRequest} request
  */
 function codeOf(language, request) {
   if (language === 'curl') return curlCommand(location.origin, request);

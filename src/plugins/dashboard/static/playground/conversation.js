@@ -1,8 +1,16 @@
+import { isCompletionRequest } from './answer/completion-stream.js';
+
 /**
- * @typedef {import('../client.js').ChatMessage} ChatMessage
  * @typedef {import('../client.js').ChatRequest} ChatRequest
  * @typedef {import('../client.js').Receipt} Receipt
  */
+
+/**
+ * @typedef {import('./answer/completion-stream.js').CompletionRequest} CompletionRequest
+ * @typedef {import('./answer/completion-stream.js').CompletionMessage} CompletionMessage
+ */
+
+/** @typedef {import('./answer/completion-stream.js').FunctionCall & { result?: string }} ToolCall `result` is what the user has written */
 
 /**
  * The state of an answer. `stopped`: the user stopped the answer. `failed`: the answer could not begin, or broke off.
@@ -15,11 +23,17 @@ export class Turn {
   id = crypto.randomUUID();
   /** The id of the turn before this one. Turns with the same one are branches. @type {string | undefined} */
   parentId;
+  /** The id of the turn with the answer of another model to the same question. @type {string | undefined} */
+  besideId;
+  /** The images of the question, as `data:` URLs. @type {readonly string[]} */
+  images = [];
+  /** The calls of tools in the answer. @type {ToolCall[]} */
+  calls = [];
   /** @type {TurnState} */
   state = 'answering';
   answer = '';
   modelName = '';
-  /** The request exactly as it was sent. @type {ChatRequest | undefined} */
+  /** The request exactly as it was sent. @type {ChatRequest | CompletionRequest | undefined} */
   request;
   /** @type {string | undefined} */
   requestId;
@@ -51,12 +65,18 @@ export class Turn {
   /**
    * Begins an answer. A question can be asked again: the new answer replaces the old one.
    *
-   * @param {ChatRequest} request
+   * @param {ChatRequest | CompletionRequest} request
    * @param {string} modelName
    * @param {string} idempotencyKey
    */
   begin(request, modelName, idempotencyKey) {
-    const nothing = { requestId: undefined, streamId: undefined, lastEventId: undefined, receipt: undefined };
+    const nothing = {
+      requestId: undefined,
+      streamId: undefined,
+      lastEventId: undefined,
+      receipt: undefined,
+      calls: [],
+    };
     const started = { request, modelName, idempotencyKey, askedAt: Date.now(), lastTextAt: undefined, answer: '' };
     Object.assign(this, { ...nothing, ...started });
     this.continue();
@@ -103,7 +123,7 @@ export class Turn {
     if (state !== 'answering' && (state !== 'failed' || failure === undefined)) return undefined;
     // The service has reported the end of the answer, or does not keep the answer any longer.
     if (failure?.kind === 'failed' || failure?.status === 404) return undefined;
-    if (streamId !== undefined) return 'stream';
+    if (streamId !== undefined && !isCompletionRequest(request)) return 'stream';
     const mayHaveBegun = failure === undefined || failure.kind === 'cut' || failure.kind === 'unreachable';
     return mayHaveBegun && idempotencyKey !== undefined && request !== undefined ? 'request' : undefined;
   }
@@ -119,7 +139,8 @@ export class Turn {
    * the API rejects empty messages.
    */
   get isSentAlong() {
-    return this.answer !== '' && (this.state === 'complete' || this.state === 'stopped');
+    if (this.state === 'complete') return this.answer !== '' || this.calls.length > 0;
+    return this.state === 'stopped' && this.answer !== '';
   }
 
   /** Whether the answer ended before the model had said everything, so that the user may want more of it. */
@@ -158,13 +179,27 @@ export class Conversation {
     return this.#turns.at(-1);
   }
 
-  /** @param {string} question */
-  ask(question) {
-    const turn = new Turn(question);
-    turn.parentId = this.last?.id;
+  /**
+   * @param {string} question empty if the turn only sends the results of tools
+   * @param {readonly string[]} [images]
+   */
+  ask(question, images = []) {
+    const turn = Turn.from({ question, images, parentId: this.last?.id });
     this.#turns.push(turn);
     this.#all.set(turn.id, turn);
     return turn;
+  }
+
+  /** Asks another model the question of a turn. The new turn is a branch. @param {Turn} turn */
+  askBeside({ id, question, images, parentId }) {
+    const turn = Turn.from({ question, images, parentId, besideId: id });
+    this.#all.set(turn.id, turn);
+    return turn;
+  }
+
+  /** The turn with the answer of another model to the same question. @param {Turn} turn */
+  besideOf({ id, besideId }) {
+    return [...this.#all.values()].find((one) => one.id === besideId || one.besideId === id);
   }
 
   /** Replaces the conversation. @param {import('./history/conversation-store.js').KeptConversation} [kept] nothing for a new one */
@@ -195,10 +230,12 @@ export class Conversation {
 
   /** Keeps the answer of a turn, and what follows it, as a branch, before the question is asked again. @param {Turn} turn */
   branchOff(turn) {
-    const copy = Turn.from({ ...turn });
+    const copy = Turn.from({ ...turn, besideId: undefined });
     this.#all.set(copy.id, copy);
     const { kept } = this;
     turn.id = crypto.randomUUID();
+    // The answer of the other model stays beside the new one.
+    for (const one of this.#all.values()) if (one.besideId === copy.id) one.besideId = turn.id;
     this.#all.set(turn.id, turn);
     return kept;
   }
@@ -216,17 +253,44 @@ export class Conversation {
    * The messages of the request for an answer to the question: the system prompt, the earlier turns and the question.
    *
    * @param {string} system the system prompt. A prompt of only white space is left out.
-   * @param {string} question
-   * @param {Turn} [turn] the turn of the question, if it has one. Later turns are left out.
-   * @returns {ChatMessage[]}
+   * @param {{ readonly question: string, readonly images: readonly string[] }} asked
+   * @param {Turn} [turn] the turn of the question, if the page shows it. Later turns are left out.
+   * @returns {CompletionMessage[]}
    */
-  messages(system, question, turn) {
-    /** @type {ChatMessage[]} */
+  messages(system, asked, turn) {
+    /** @type {CompletionMessage[]} */
     const messages = system.trim() === '' ? [] : [{ role: 'system', content: system }];
     const earlier = turn === undefined ? this.#turns : this.#turns.slice(0, this.#turns.indexOf(turn));
-    for (const { question: asked, answer } of earlier.filter(({ isSentAlong }) => isSentAlong)) {
-      messages.push({ role: 'user', content: asked }, { role: 'assistant', content: answer });
+    for (const one of earlier.filter(({ isSentAlong }) => isSentAlong)) {
+      messages.push(...questionOf(one), ...answerOf(one));
     }
-    return [...messages, { role: 'user', content: question }];
+    return [...messages, ...questionOf(asked)];
   }
+}
+
+/**
+ * @param {{ readonly question: string, readonly images: readonly string[] }} asked
+ * @returns {CompletionMessage[]}
+ */
+function questionOf({ question, images }) {
+  if (images.length === 0) return question === '' ? [] : [{ role: 'user', content: question }];
+  const parts = images.map((url) => /** @type {const} */ ({ type: 'image_url', image_url: { url } }));
+  return [{ role: 'user', content: question === '' ? parts : [{ type: 'text', text: question }, ...parts] }];
+}
+
+/**
+ * The answer with its calls, each with a result: models take no call without one.
+ *
+ * @param {Turn} turn
+ * @returns {CompletionMessage[]}
+ */
+function answerOf({ answer, calls }) {
+  if (calls.length === 0) return [{ role: 'assistant', content: answer }];
+  return [
+    { role: 'assistant', content: answer || null, tool_calls: calls.map(({ result, ...call }) => call) },
+    ...calls.map(
+      ({ id, result = 'There is no result.' }) =>
+        /** @type {const} */ ({ role: 'tool', tool_call_id: id, content: result }),
+    ),
+  ];
 }

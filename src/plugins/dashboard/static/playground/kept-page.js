@@ -4,7 +4,8 @@ import { Turn } from './conversation.js';
  * What the page saves in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
  *
  * @typedef {object} KeptPage
- * @property {import('./history/conversation-store.js').KeptConversation} conversation
+ * @property {import('./history/conversation-store.js').KeptConversation} [conversation]
+ * @property {string} [conversationId] in the place of a conversation with more images than the storage takes
  * @property {string} draft
  * @property {Readonly<Record<string, string | boolean>>} settings
  */
@@ -22,13 +23,19 @@ export class PageStore {
     this.name = `playground ${accountId}`;
   }
 
-  /** @param {KeptPage} page */
-  save(page) {
-    if (this.#isCleared) return;
+  /** @param {KeptPage & Required<Pick<KeptPage, 'conversation'>>} page */
+  save({ conversation, ...rest }) {
+    if (this.#isCleared || this.#write({ conversation, ...rest })) return;
+    this.#write({ conversationId: conversation.id, ...rest });
+  }
+
+  /** Returns whether the storage took the page. The browser may forbid storage, or the storage may be full. @param {KeptPage} page */
+  #write(page) {
     try {
       this.storage.setItem(this.name, JSON.stringify(page));
+      return true;
     } catch {
-      // The browser may forbid storage, or the storage may be full. A reload then loses what was not saved.
+      return false;
     }
   }
 
@@ -39,12 +46,13 @@ export class PageStore {
   }
 
   /**
-   * @returns {{ conversation: import('./history/conversation-store.js').KeptConversation | undefined, draft: string,
-   *   settings: Readonly<Record<string, unknown>> }}
+   * @returns {{ conversation: import('./history/conversation-store.js').KeptConversation | undefined,
+   *   conversationId: string | undefined, draft: string, settings: Readonly<Record<string, unknown>> }}
    */
   restore() {
-    const { conversation, draft, settings } = this.#read();
+    const { conversation, conversationId, draft, settings } = this.#read();
     return {
+      conversationId,
       conversation: conversation && { ...conversation, turns: conversation.turns.map((turn) => Turn.from(turn)) },
       draft: typeof draft === 'string' ? draft : '',
       settings: { ...settings },

@@ -1,7 +1,9 @@
 import { ChatClient } from '../client.js';
 import { offerCopying } from '../copy.js';
+import { Attachments } from './attachments.js';
 import { Chat } from './chat.js';
 import { CodeDialog } from './code-dialog.js';
+import { asJson, asMarkdown } from './conversation-export.js';
 import { Conversation, Turn } from './conversation.js';
 import { download, element } from './elements.js';
 import { ConversationStore } from './history/conversation-store.js';
@@ -9,7 +11,6 @@ import { HistoryDialog } from './history/history-dialog.js';
 import { PageStore } from './kept-page.js';
 import { MessageBox } from './message-box.js';
 import { Settings } from './settings.js';
-import { TextFiles } from './text-files.js';
 import { EndFollower } from './turn/end-follower.js';
 import { UndoNotice } from './undo-notice.js';
 
@@ -34,15 +35,21 @@ const follower = new EndFollower(log, (isAtEnd) => (buttons.latest.hidden = isAt
 const code = new CodeDialog();
 /** @type {UndoNotice} */
 const undo = new UndoNotice(element('undo', HTMLElement), ({ kept, draft }) => {
-  if (draft !== undefined) message.undo(draft);
+  if (draft !== undefined) {
+    message.undo(draft);
+    attachments.restore([]);
+  }
   chat.restore(kept);
 });
+const attachments = new Attachments(message, settings, (text) => undo.tell(text));
 const chat = new Chat({
   // Another tab may have signed in to another account: the service then refuses the requests of this page.
   client: new ChatClient({ baseUrl: '/api/v1', headers: { 'x-account-id': accountId } }),
+  accountId,
   conversation,
   settings,
   message,
+  attachments,
   log,
   follower,
   code,
@@ -52,7 +59,6 @@ const chat = new Chat({
   whenChanged: refresh,
 });
 
-new TextFiles(message, (text) => undo.tell(text));
 const history = new ConversationStore(accountId);
 new HistoryDialog(history, {
   currentId: () => conversation.id,
@@ -103,9 +109,11 @@ let isSigningOut = false;
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (chat.isAnswering) return;
-  if (message.text.trim() === '') return message.focus();
+  if (message.text.trim() === '' && attachments.images.length === 0) return message.focus();
+  const problem = settings.toolsProblem ?? attachments.problemWith();
+  if (problem !== undefined) return undo.tell(problem);
   undo.withdraw();
-  chat.send(message.take());
+  chat.send(message.take(), attachments.takeImages());
 });
 buttons.send.addEventListener('click', (event) => {
   if (!chat.isAnswering) return;
@@ -133,14 +141,12 @@ buttons.clear.addEventListener('click', () => {
 });
 buttons.latest.addEventListener('click', () => follower.goToEnd());
 buttons.code.addEventListener('click', () => {
+  if (settings.toolsProblem !== undefined) return undo.tell(settings.toolsProblem);
   const sent = message.text.trim() === '' ? conversation.last?.request : undefined;
-  code.open(
-    sent ?? settings.request(conversation.messages(settings.system, message.text || 'Hello!')),
-    sent !== undefined,
-  );
+  code.open(sent ?? settings.request(conversation.messages(settings.system, draft())), sent !== undefined);
 });
-buttons.markdown.addEventListener('click', () => save(asMarkdown(conversation.turns), 'text/markdown', 'md'));
-buttons.json.addEventListener('click', () => save(asJson(conversation.turns), 'application/json', 'json'));
+buttons.markdown.addEventListener('click', () => save(asMarkdown(conversation), 'text/markdown', 'md'));
+buttons.json.addEventListener('click', () => save(asJson(conversation), 'application/json', 'json'));
 document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => {
   isSigningOut = true;
   store.clear();
@@ -163,8 +169,14 @@ const goneModel = settings.restore(kept.settings);
 fitVisiblePart();
 // The user may have written something before this script ran.
 if (message.text === '') message.text = kept.draft;
-chat.restore(kept.conversation);
+chat.restore(kept.conversation ?? (await history.find(kept.conversationId)));
 if (goneModel !== undefined) announceGone(goneModel);
+
+/** The message that Send would send now. */
+function draft() {
+  const { images } = attachments;
+  return { question: message.text || (images.length === 0 ? 'Hello!' : ''), images };
+}
 
 /** Some browsers lay the keyboard of a phone over the page. The page then has the height of the part that stays visible. */
 function fitVisiblePart() {
@@ -186,27 +198,4 @@ function announceGone(id) {
   const text = `${id} cannot be used now. ${settings.modelName} is selected instead.`;
   settings.noteModel(text);
   announcer.textContent = text;
-}
-
-/**
- * The conversation as Markdown. Answers are Markdown already, so they stay as they are.
- *
- * @param {readonly Turn[]} turns
- */
-function asMarkdown(turns) {
-  return turns
-    .map(({ question, answer, modelName, state }) => {
-      const incomplete = state === 'complete' ? '' : '\n\n_This answer is incomplete._';
-      return `## You\n\n${question}\n\n## ${modelName}\n\n${answer}${incomplete}\n`;
-    })
-    .join('\n');
-}
-
-/**
- * The conversation as JSON, with the requests as they were sent, and the receipts.
- *
- * @param {readonly Turn[]} turns
- */
-function asJson(turns) {
-  return `${JSON.stringify({ exported_at: new Date().toISOString(), turns }, null, 2)}\n`;
 }

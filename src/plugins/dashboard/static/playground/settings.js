@@ -10,6 +10,8 @@ export class Settings {
     temperature: element('temperature', HTMLInputElement),
     maxTokens: element('max-tokens', HTMLInputElement),
     markdown: element('markdown', HTMLInputElement),
+    otherModel: element('other-model', HTMLSelectElement),
+    tools: element('tools', HTMLTextAreaElement),
   };
   #modelHint = element('model-facts', HTMLElement);
   #maxTokensHint = element('max-tokens-hint', HTMLElement);
@@ -20,7 +22,58 @@ export class Settings {
   }
 
   get modelName() {
-    return this.fields.model.selectedOptions[0]?.dataset['name'] ?? this.model;
+    return this.nameOf(this.model);
+  }
+
+  /** @param {string} id */
+  nameOf(id) {
+    return this.#option(id)?.dataset['name'] ?? id;
+  }
+
+  /** The model that answers the same questions beside the first one. */
+  get otherModel() {
+    const { value } = this.fields.otherModel;
+    return value === '' || value === this.model ? undefined : value;
+  }
+
+  /** The names of the models that take no images, among those that answer. */
+  get modelsWithoutImages() {
+    const asked = [this.model, ...(this.otherModel === undefined ? [] : [this.otherModel])];
+    return asked.filter((id) => !this.#takes(id, 'images')).map((id) => this.nameOf(id));
+  }
+
+  /** What is wrong with the tools. `undefined` if nothing is. */
+  get toolsProblem() {
+    const { tools } = this.fields;
+    try {
+      this.#tools();
+      tools.removeAttribute('aria-invalid');
+      return undefined;
+    } catch {
+      tools.setAttribute('aria-invalid', 'true');
+      return 'The tools are not a JSON array of functions. Correct them in the settings, or empty the field.';
+    }
+  }
+
+  /** @returns {readonly object[]} */
+  #tools() {
+    const { tools } = this.fields;
+    const list = tools.value.trim() === '' ? [] : JSON.parse(tools.value);
+    if (!Array.isArray(list)) throw new TypeError('The tools are not an array.');
+    return list;
+  }
+
+  /** @param {string} id */
+  #option(id) {
+    return [...this.fields.model.options].find(({ value }) => value === id);
+  }
+
+  /**
+   * @param {string} id
+   * @param {'images' | 'tools'} what
+   */
+  #takes(id, what) {
+    return this.#option(id)?.dataset['takes']?.split(' ').includes(what) === true;
   }
 
   get system() {
@@ -37,17 +90,22 @@ export class Settings {
   }
 
   /**
-   * @param {import('../client.js').ChatMessage[]} messages
-   * @returns {import('../client.js').ChatRequest}
+   * @param {import('./answer/completion-stream.js').CompletionMessage[]} messages
+   * @param {string} [model] another model than the chosen one. Without effect if it is gone.
+   * @returns {import('../client.js').ChatRequest | import('./answer/completion-stream.js').CompletionRequest}
    */
-  request(messages) {
+  request(messages, model) {
     const { temperature, maxTokens } = this.fields;
-    return {
-      model: this.model,
-      messages,
+    const id = model !== undefined && this.#option(model) !== undefined ? model : this.model;
+    const tools = this.#takes(id, 'tools') ? this.#tools() : [];
+    const options = {
+      model: id,
       ...(temperature.value === '' ? {} : { temperature: temperature.valueAsNumber }),
       ...(maxTokens.value === '' ? {} : { max_tokens: maxTokens.valueAsNumber }),
     };
+    const plain = messages.filter(isPlain);
+    if (tools.length === 0 && plain.length === messages.length) return { ...options, messages: plain };
+    return { ...options, messages, ...(tools.length > 0 && { tools }), stream: true };
   }
 
   /**
@@ -85,7 +143,8 @@ export class Settings {
    * model accepts a temperature.
    */
   showModelFacts() {
-    const { model, maxTokens } = this.fields;
+    const { model, maxTokens, tools } = this.fields;
+    tools.disabled = !this.#takes(model.value, 'tools');
     const { maxTokens: limit = '', takesTemperature, context = '', price } = model.selectedOptions[0]?.dataset ?? {};
     maxTokens.max = limit;
     this.#modelHint.textContent = [model.value, `${NUMBERS.format(Number(context))} tokens of context`, price]
@@ -107,9 +166,11 @@ export class Settings {
 
   /** The values of all fields, to be kept. */
   get values() {
-    const { model, system, temperature, maxTokens, markdown } = this.fields;
+    const { model, otherModel, system, temperature, maxTokens, markdown, tools } = this.fields;
     return {
       model: model.value,
+      otherModel: otherModel.value,
+      tools: tools.value,
       system: system.value,
       temperature: temperature.value,
       maxTokens: maxTokens.value,
@@ -124,15 +185,19 @@ export class Settings {
    * @returns {string | undefined} the id of the model that is gone
    */
   restore(kept) {
-    const { model, system, temperature, maxTokens, markdown } = this.fields;
+    const { model, otherModel, system, temperature, maxTokens, markdown, tools } = this.fields;
     for (const [field, value] of /** @type {const} */ ([
       [system, kept['system']],
       [temperature, kept['temperature']],
       [maxTokens, kept['maxTokens']],
+      [tools, kept['tools']],
     ])) {
       if (typeof value === 'string') field.value = value;
     }
     if (typeof kept['markdown'] === 'boolean') markdown.checked = kept['markdown'];
+    const other = kept['otherModel'];
+    if ([...otherModel.options].some(({ value, disabled }) => value === other && !disabled))
+      otherModel.value = String(other);
     const id = kept['model'];
     if (typeof id !== 'string') return undefined;
     if (![...model.options].some(({ value, disabled }) => value === id && !disabled)) return id;
@@ -146,4 +211,14 @@ function newOption({ id, name, context_length: contextLength }) {
   const option = new Option(`${name} (${id})`, id);
   Object.assign(option.dataset, { name, context: String(contextLength), maxTokens: String(contextLength) });
   return option;
+}
+
+/**
+ * Whether `POST /chat/stream` takes the message.
+ *
+ * @param {import('./answer/completion-stream.js').CompletionMessage} message
+ * @returns {message is import('../client.js').ChatMessage}
+ */
+function isPlain(message) {
+  return message.role !== 'tool' && typeof message.content === 'string' && !('tool_calls' in message);
 }

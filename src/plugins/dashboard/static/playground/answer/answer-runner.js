@@ -1,6 +1,7 @@
 import { timeText } from '../../client/time-text.js';
 import { adviceOn, keptFailure } from './failure-advice.js';
 import { cancelStream } from './cancel-stream.js';
+import { completionStream, isCompletionRequest } from './completion-stream.js';
 
 /** The service sends something each 15 s. */
 const IDLE_TIMEOUT_MS = 20_000;
@@ -11,17 +12,17 @@ const NOT_CONTEXT = 'This exchange is not included as context.';
 /**
  * @typedef {import('../conversation.js').Turn} Turn
  * @typedef {import('../turn/turn-view.js').TurnView} TurnView
- * @typedef {import('../../client.js').ChatRequest} ChatRequest
+ * @typedef {import('../../client.js').ChatRequest | import('./completion-stream.js').CompletionRequest} AnyRequest
  */
 
 /**
- * @typedef {Pick<import('../chat.js').ChatParts, 'client' | 'settings' | 'announce' | 'whenChanged'> & {
+ * @typedef {Pick<import('../chat.js').ChatParts, 'client' | 'accountId' | 'keptMs' | 'settings' | 'announce' | 'whenChanged'> & {
  *   viewOf: (turn: Turn) => TurnView | undefined
  * }} RunnerParts `viewOf` returns `undefined` for a turn that the user has removed
  */
 
 /**
- * The answer that runs now.
+ * An answer that runs now.
  *
  * @typedef {object} Answering
  * @property {Turn} turn
@@ -29,10 +30,10 @@ const NOT_CONTEXT = 'This exchange is not included as context.';
  * @property {AbortController} controller
  */
 
-/** Fetches answers and shows them as they arrive. At most one answer runs at a time. */
+/** Fetches answers and shows them as they arrive: one, or those of two models to the same question. */
 export class AnswerRunner {
-  /** @type {Answering | undefined} */
-  #answering;
+  /** @type {Set<Answering>} */
+  #answering = new Set();
   /** Whether the browser shows another page now, so that the kept state must not change. */
   #hasLeft = false;
 
@@ -42,19 +43,19 @@ export class AnswerRunner {
   }
 
   get isAnswering() {
-    return this.#answering !== undefined;
+    return this.#answering.size > 0;
   }
 
   /**
    * Requests an answer.
    *
    * @param {Turn} turn
-   * @param {ChatRequest} request
+   * @param {AnyRequest} request
    * @param {string} [idempotencyKey] the key of an earlier request, if the answer must not be generated twice
    */
   ask(turn, request, idempotencyKey = crypto.randomUUID()) {
     const { settings, announce, viewOf } = this.parts;
-    turn.begin(request, settings.modelName, idempotencyKey);
+    turn.begin(request, settings.nameOf(request.model), idempotencyKey);
     viewOf(turn)?.beginAnswer(settings.showsMarkdown);
     settings.markInvalid([]);
     announce('Waiting for response.');
@@ -63,19 +64,20 @@ export class AnswerRunner {
 
   /** Fetches the rest of an answer. @param {Turn} turn */
   continue(turn) {
-    if (turn.continuation === 'request') turn.answer = '';
+    if (turn.continuation === 'request') Object.assign(turn, { answer: '', calls: [] });
     turn.continue();
     this.parts.viewOf(turn)?.continueAnswer(this.parts.settings.showsMarkdown);
     void this.#run(turn);
   }
 
-  /** Stops the answer, also in the service. */
+  /** Stops all answers, also in the service. Returns their turns. */
   stop() {
-    const streamId = this.#abandon();
-    if (streamId !== undefined) void cancelStream(this.parts.client, streamId);
+    const turns = this.#abandon();
+    for (const { streamId } of turns) if (streamId !== undefined) void cancelStream(this.parts.client, streamId);
+    return turns;
   }
 
-  /** Stops to read the answer. A durable stream goes on in the service, and can be read again after a reload. */
+  /** Stops to read the answers. Durable streams go on in the service, and can be read again after a reload. */
   leave() {
     this.#hasLeft = true;
     this.#abandon();
@@ -114,13 +116,13 @@ export class AnswerRunner {
     return `${advice.title}. ${advice.text}`;
   }
 
-  /** Stops to read the answer, also before its first text. Returns the id of its stream, if the service has told it. */
+  /** Stops to read all answers, also before their first text. Returns their turns. */
   #abandon() {
-    if (this.#answering === undefined) return undefined;
-    const { turn, stream, controller } = this.#answering;
-    turn.isAt(stream);
-    controller.abort();
-    return turn.streamId;
+    return [...this.#answering].map(({ turn, stream, controller }) => {
+      turn.isAt(stream);
+      controller.abort();
+      return turn;
+    });
   }
 
   /** @param {Turn} turn */
@@ -129,7 +131,8 @@ export class AnswerRunner {
     const controller = new AbortController();
     const { signal } = controller;
     const stream = this.#open(turn, signal);
-    const answering = (this.#answering = { turn, stream, controller });
+    const answering = { turn, stream, controller };
+    this.#answering.add(answering);
     whenChanged();
     try {
       for await (const text of stream) {
@@ -148,7 +151,7 @@ export class AnswerRunner {
       if (signal.aborted) this.#end(turn, 'stopped');
       else this.#fail(turn, error);
     } finally {
-      if (this.#answering === answering) this.#answering = undefined;
+      this.#answering.delete(answering);
       if (!this.#hasLeft) {
         whenChanged();
         void this.#fetchReceipt(turn);
@@ -161,7 +164,7 @@ export class AnswerRunner {
    * @param {AbortSignal} signal
    */
   #open(turn, signal) {
-    const { client, announce, viewOf } = this.parts;
+    const { client, accountId, keptMs, announce, viewOf } = this.parts;
     const { streamId, lastEventId, request, idempotencyKey } = turn;
     const options = {
       signal,
@@ -176,6 +179,13 @@ export class AnswerRunner {
         announce(text || 'Connected again.');
       },
     };
+    if (isCompletionRequest(request)) {
+      const whenCalled = (/** @type {Turn['calls']} */ calls) => {
+        turn.calls = calls;
+        viewOf(turn)?.showCalls();
+      };
+      return completionStream(turn, request, { accountId, keptMs, whenCalled }, options);
+    }
     if (streamId !== undefined) return client.resume({ streamId, lastEventId }, options);
     if (request === undefined) throw new Error('There is no answer to continue.');
     return client.stream(request, { ...options, idempotencyKey });

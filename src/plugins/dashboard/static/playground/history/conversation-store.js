@@ -1,3 +1,5 @@
+import { Turn } from '../conversation.js';
+
 /**
  * A conversation as the browser keeps it, with all of its branches.
  *
@@ -42,6 +44,19 @@ export class ConversationStore {
     /** @type {ListedConversation[]} */
     const all = await this.#run('readonly', (store) => store.getAll());
     return all.sort((one, other) => other.at - one.at);
+  }
+
+  /**
+   * The conversation with its turns. `undefined` without an id, and if the browser does not keep it.
+   *
+   * @param {string | undefined} id
+   * @returns {Promise<KeptConversation | undefined>}
+   */
+  async find(id) {
+    if (id === undefined) return undefined;
+    /** @type {KeptConversation | undefined} */
+    const kept = await this.#run('readonly', (store) => store.get(id)).catch(() => undefined);
+    return kept && { ...kept, turns: kept.turns.map((turn) => Turn.from(turn)) };
   }
 
   /** @param {string} id */

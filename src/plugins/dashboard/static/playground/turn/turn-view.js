@@ -3,6 +3,7 @@ import { button, create } from '../elements.js';
 import { GrowingText } from '../markdown/growing-text.js';
 import { parseMarkdown, parsePlain } from '../markdown/parse.js';
 import { RetryControls } from './retry-controls.js';
+import { ToolCalls } from './tool-calls.js';
 
 /**
  * What the user can do with a turn.
@@ -14,6 +15,8 @@ import { RetryControls } from './retry-controls.js';
  * @property {() => void} canRetryNow called when the time to wait before a retry is over
  * @property {() => void} regenerate
  * @property {() => void} continue
+ * @property {(() => void) | undefined} choose goes on with this answer, if it stands beside another one
+ * @property {() => void} sendResults sends the results of the called tools
  * @property {() => void} showCode
  */
 
@@ -23,8 +26,11 @@ export class TurnView {
   #controls;
   /** @type {ReturnType<typeof part> | undefined} */
   #answer;
-  /** Answers that broke off before the question was asked again. @type {HTMLElement[]} */
-  #broken = [];
+  /** @type {ToolCalls | undefined} */
+  #calls;
+  /** The row with the answers of one or two models, each in a column. @type {HTMLElement} */
+  #row;
+  #column = create('div', 'answer-column');
   /** @type {GrowingText | undefined} */
   #growing;
   /** @type {HTMLElement | undefined} */
@@ -37,18 +43,33 @@ export class TurnView {
    * @param {import('../conversation.js').Turn} turn
    * @param {TurnActions} actions
    * @param {() => void} whenGrown
+   * @param {TurnView} [beside] the view of the turn with the same question, which has the answer of another model
    */
-  constructor(log, turn, actions, whenGrown) {
-    this.log = log;
+  constructor(log, turn, actions, whenGrown, beside) {
     this.turn = turn;
     this.actions = actions;
     this.whenGrown = whenGrown;
     this.#sizes = new ResizeObserver(whenGrown);
-    this.question = part(log, 'question', 'You');
-    this.question.text.append(create('div', { className: 'plain', dir: 'auto' }, turn.question));
-    this.question.actions.append(
-      copyButton('Copy question', () => turn.question),
-      button('Edit', actions.edit),
+    this.question = beside === undefined ? part('question', turn.question === '' ? 'Tools' : 'You') : undefined;
+    this.#row = beside === undefined ? create('div', 'answers') : beside.#row;
+    this.#row.append(this.#column);
+    if (this.question === undefined) this.#row.classList.add('beside');
+    else {
+      log.append(this.question.article, this.#row);
+      this.#showQuestion(this.question);
+    }
+  }
+
+  /** @param {ReturnType<typeof part>} question */
+  #showQuestion({ text, actions }) {
+    const { question, images } = this.turn;
+    const isEmpty = question === '' && images.length === 0;
+    text.append(create('div', { className: 'plain', dir: 'auto' }, isEmpty ? 'The results were sent.' : question));
+    if (isEmpty) return;
+    text.append(...images.map((src, index) => create('img', { src, alt: `Image ${index + 1}` })));
+    actions.append(
+      ...(question === '' ? [] : [copyButton('Copy question', () => question)]),
+      button('Edit', this.actions.edit),
     );
   }
 
@@ -69,7 +90,7 @@ export class TurnView {
     before.disabled = index === 0;
     after.disabled = index === count - 1;
     this.#branches = create('span', 'branches', before, create('small', '', `Branch ${index + 1} of ${count}`), after);
-    this.question.actions.append(this.#branches);
+    this.question?.actions.append(this.#branches);
   }
 
   /** Puts the focus on the button that was pressed in another branch, or on the other one. @param {number} step */
@@ -83,8 +104,10 @@ export class TurnView {
   beginAnswer(showsMarkdown) {
     this.#controls?.remove();
     this.#replaceAnswer();
-    const answer = (this.#answer = part(this.log, 'answer', this.turn.modelName));
-    (this.#broken.at(-1) ?? this.question.article).after(answer.article);
+    const answer = (this.#answer = part('answer', this.turn.modelName));
+    this.#column.append(answer.article);
+    this.#calls = new ToolCalls(this.turn, this.actions.sendResults);
+    answer.text.after(this.#calls.element);
     this.#sizes.observe(answer.text);
     answer.article.classList.add('waiting');
     answer.note.textContent = 'Waiting for response…';
@@ -99,6 +122,7 @@ export class TurnView {
     const answer = this.#answer;
     if (answer === undefined) return;
     const hasText = this.turn.answer !== '';
+    this.#calls?.clear();
     answer.article.classList.remove('failed', 'waiting', 'growing');
     answer.article.classList.add(hasText ? 'growing' : 'waiting');
     answer.note.textContent = hasText ? '' : 'Waiting for response…';
@@ -119,7 +143,6 @@ export class TurnView {
   #replaceAnswer() {
     const { article, text, actions } = this.#answer ?? {};
     if (article?.classList.contains('failed') && text?.textContent !== '') {
-      this.#broken.push(article);
       actions?.remove();
     } else article?.remove();
   }
@@ -151,6 +174,13 @@ export class TurnView {
     this.#growing?.add(text);
   }
 
+  /** Shows the calls of tools as far as they have arrived. */
+  showCalls() {
+    this.#answer?.article.classList.replace('waiting', 'growing');
+    this.#calls?.show();
+    this.whenGrown();
+  }
+
   /** @param {string} note the text below the answer. */
   endAnswer(note) {
     const answer = this.#answer;
@@ -159,6 +189,8 @@ export class TurnView {
     void this.finishText();
     answer.article.classList.remove('waiting', 'growing');
     answer.note.textContent = note;
+    this.#calls?.show();
+    if (this.turn.isSentAlong) this.#calls?.askForResults();
     this.refresh();
     this.whenGrown();
   }
@@ -173,6 +205,7 @@ export class TurnView {
     const facts = turn.receipt === undefined ? [] : receiptFacts(turn.receipt);
     answer.receipt.textContent = facts.join(' · ');
     if (turn.receipt?.finish_reason === 'length') answer.note.textContent = 'Cut off at the token limit.';
+    if (actions.choose !== undefined) answer.actions.append(button('Continue with this answer', actions.choose));
     if (turn.isCutOff) answer.actions.append(button('Continue', actions.continue));
     if (turn.answer !== '') answer.actions.append(copyButton('Copy answer', () => turn.answer));
     if (turn.state !== 'failed') answer.actions.append(button('Regenerate', actions.regenerate));
@@ -191,27 +224,28 @@ export class TurnView {
     this.whenGrown();
   }
 
-  /** Removes the retry buttons. Called when another turn follows. */
+  /** Removes the retry buttons and the fields for results. Called when another turn follows. */
   settle() {
     this.#controls?.settle();
+    this.#calls?.settle();
   }
 
   remove() {
     this.#growing?.stop();
     this.#sizes.disconnect();
     this.#controls?.remove();
-    for (const article of this.#broken) article.remove();
-    this.#answer?.article.remove();
+    this.#column.remove();
+    if (this.question === undefined) return;
+    this.#row.remove();
     this.question.article.remove();
   }
 }
 
 /**
- * @param {HTMLElement} log
  * @param {'question' | 'answer'} kind
  * @param {string} who
  */
-function part(log, kind, who) {
+function part(kind, who) {
   const text = create('div', 'turn-text');
   const note = create('p', 'turn-note');
   const connection = create('p', 'turn-connection notice');
@@ -219,7 +253,6 @@ function part(log, kind, who) {
   const actions = create('div', 'turn-actions');
   const parts = [create('h2', '', who), text, note, connection, receipt, actions];
   const article = create('article', `turn ${kind}`, ...parts);
-  log.append(article);
   return { article, text, note, connection, receipt, actions };
 }
 
