@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   stop: 'finished',
   length: 'cut off at the token limit',
   content_filter: 'content filter',
+  tool_calls: 'called tools',
 };
 
 /**

@@ -14,12 +14,6 @@ import { Layout, type Page } from './layout/layout.js';
 import { NAVIGATION_ENTRIES } from './layout/navigation.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
 
-/**
- * The level of compression: each page is compressed for one request. A page reveals no secret by its length, because other sites
- * cannot make the browser send the session cookie together with text of theirs and see the answer.
- */
-const FAST = 4;
-
 /** Where a sign-in at the issuer begins. */
 export interface SingleSignOnLink {
   /** The origin of this service to which the issuer sends the browser back. */
@@ -98,7 +92,9 @@ export class Pages {
       hasDocs: this.hasDocs,
       pathOf: (name) => this.assets.pathOf(name) ?? assetPath(name),
     });
-    const body = new WholeBody(Buffer.from(`<!doctype html>${renderToString(layout)}`), FAST);
+    // A page reveals no secret by its compressed length: other sites cannot make the browser send the session cookie together with text
+    // of theirs and see the answer.
+    const body = new WholeBody(Buffer.from(`<!doctype html>${renderToString(layout)}`), 'one');
     body.send(response, status, { ...PAGE_HEADERS, ...(isSecure(response.req) ? HTTPS_ONLY : {}) });
   }
 

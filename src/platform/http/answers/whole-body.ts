@@ -1,23 +1,28 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { gzip, gzipSync } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Response } from 'express';
 
 /** A shorter text fits into one packet anyway. */
 const MIN_LENGTH = 1_000;
-/** A longer text is compressed in a thread of Node, because streams would wait for it: 1.5 MB take 100 ms. */
+/** A longer text is compressed in a thread of Node, because streams would wait for it. */
 const MAX_LENGTH_AT_ONCE = 128 * 1024;
+/** The script of the API reference, 1.6 MB, takes a second of one thread, and 350 KB on the wire, once for each process. */
+const BROTLI_QUALITY = { atOnce: 9, inThread: 10 };
+const GZIP_LEVEL = { one: 4, many: 9 };
+
+type Encoding = 'br' | 'gzip';
 
 /**
  * The body of an answer that is sent whole and may be compressed: a page, a file of a page, a document. The answers of the API are not
  * compressed, because streams must arrive as they are written, and the others are small. A proxy may compress them.
  */
 export class WholeBody {
-  private compressed: Buffer | undefined;
+  private readonly compressed = new Map<Encoding, Buffer | Promise<Buffer>>();
 
-  /** @param level from 1, fast, to 9, small. The default is for bytes that many requests get. */
+  /** @param requests how many requests get the bytes. Those for one request are compressed fast, the others as small as they get. */
   constructor(
     readonly bytes: Buffer,
-    private readonly level = 9,
+    private readonly requests: 'one' | 'many' = 'many',
   ) {}
 
   /** Sends the body, compressed if the client accepts that. Only the first such answer compresses it. */
@@ -31,27 +36,56 @@ export class WholeBody {
       });
       response.end(body);
     };
-    if (this.bytes.length < MIN_LENGTH || response.req.acceptsEncodings('gzip') !== 'gzip') {
+    const encoding = this.encodingFor(response);
+    if (encoding === undefined) {
       write(this.bytes);
       return;
     }
-    this.compress((compressed) => {
-      write(compressed, { 'Content-Encoding': 'gzip' });
-    });
+    const body = this.compressedAs(encoding);
+    const header = { 'Content-Encoding': encoding };
+    if (body instanceof Promise)
+      void body.then((bytes) => {
+        write(bytes, header);
+      });
+    else write(body, header);
   }
 
-  private compress(use: (compressed: Buffer) => void): void {
-    const { bytes, level } = this;
-    const keep = (compressed: Buffer): void => {
-      this.compressed = compressed;
-      use(compressed);
-    };
-    if (this.compressed !== undefined) use(this.compressed);
-    else if (bytes.length <= MAX_LENGTH_AT_ONCE) keep(gzipSync(bytes, { level }));
-    else {
-      gzip(bytes, { level }, (error, compressed) => {
-        keep(error === null ? compressed : gzipSync(bytes, { level }));
-      });
-    }
+  /** Clients name their encodings in any order, and brotli is the smaller one. */
+  private encodingFor({ req }: Response): Encoding | undefined {
+    if (this.bytes.length < MIN_LENGTH) return undefined;
+    const offered: readonly Encoding[] = this.requests === 'one' ? ['gzip'] : ['br', 'gzip'];
+    return offered.find((encoding) => req.acceptsEncodings(encoding) === encoding);
+  }
+
+  /** Requests that come while a thread compresses the body wait for the same bytes. */
+  private compressedAs(encoding: Encoding): Buffer | Promise<Buffer> {
+    const known = this.compressed.get(encoding);
+    if (known !== undefined) return known;
+    const body =
+      this.bytes.length <= MAX_LENGTH_AT_ONCE ? this.compressAtOnce(encoding) : this.compressInThread(encoding);
+    this.compressed.set(encoding, body);
+    return body;
+  }
+
+  private compressAtOnce(encoding: Encoding): Buffer {
+    if (encoding === 'gzip') return gzipSync(this.bytes, { level: GZIP_LEVEL[this.requests] });
+    return brotliCompressSync(this.bytes, this.brotliOptions(BROTLI_QUALITY.atOnce));
+  }
+
+  private async compressInThread(encoding: Encoding): Promise<Buffer> {
+    const body = await new Promise<Buffer>((resolve) => {
+      const use = (error: Error | null, compressed: Buffer): void => {
+        resolve(error === null ? compressed : this.compressAtOnce(encoding));
+      };
+      if (encoding === 'gzip') gzip(this.bytes, { level: GZIP_LEVEL[this.requests] }, use);
+      else brotliCompress(this.bytes, this.brotliOptions(BROTLI_QUALITY.inThread), use);
+    });
+    this.compressed.set(encoding, body);
+    return body;
+  }
+
+  private brotliOptions(quality: number) {
+    const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+    return { params: { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_SIZE_HINT]: this.bytes.length } };
   }
 }
