@@ -65,6 +65,15 @@ const outageAtEnd = step(
   },
 );
 
+const empty = step('empty', fc.constant(0), (world) => world.empty());
+/** Redis restarts without its data. */
+const restart = step('restart', fc.constantFrom(20, 600, 3_500, 9_000), async (world, ms) => {
+  for (const number of world.replicas.keys()) await world.link(number, 'cut');
+  await world.empty();
+  await world.time.pass(ms);
+  for (const number of world.replicas.keys()) await world.link(number, 'up');
+});
+
 async function lose(world: StreamWorld, number: number, state: LinkState, ms: number): Promise<void> {
   await world.link(number, state);
   await world.time.pass(ms);
@@ -92,7 +101,7 @@ describe('durable streams', () => {
         (owner) => new SimulatedRedis(time, new Link(time, owner, random), client as RedisClient),
       );
     });
-    return new StreamWorld(time, replicas);
+    return new StreamWorld(time, replicas, async () => redis?.flush());
   };
   const inMemory = (): StreamWorld => new StreamWorld(time, [new StreamReplica()]);
 
@@ -120,7 +129,11 @@ describe('durable streams', () => {
       giveTime(SCRIPTS);
       const { pass, link, stop, kill, shutDown } = usual;
       const often = [ask, ask, ask, pass, pass, pass, link, link, outage, outage, outageAtEnd, outageAtEnd, stop, stop];
-      await simulate({ time, steps: [...often, follow, leave, cancel, kill, shutDown], worldOf: onRedis });
+      await simulate({
+        time,
+        steps: [...often, follow, leave, cancel, kill, shutDown, empty, restart],
+        worldOf: onRedis,
+      });
     },
     LIMIT_MS,
   );

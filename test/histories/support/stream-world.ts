@@ -4,8 +4,10 @@ import type { ChatCaller } from '../../../src/chat/chat-caller.js';
 import { headersDue } from '../../../src/chat/stream/deferred-headers.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { hold } from '../../support/invariants.js';
+import { checkOneOfAKey, type OfKey } from './one-of-a-key.js';
 import { SimulatedAnswer, type AnswerPlan } from './simulated-answer.js';
 import { StreamClient } from './stream-client.js';
+import { checkEnds } from './stream-ends.js';
 import type { StreamReplica } from './stream-replica.js';
 import type { VirtualTime } from './virtual-time.js';
 import { World } from './world.js';
@@ -24,21 +26,25 @@ const READ_WITHIN_MS = 70_000;
 /** Longer than most answers. */
 const END_WITHIN_MS = 45_000;
 const SHORT_ANSWER: AnswerPlan = { firstMs: 0, pieces: 1, pieceMs: 0, end: 'done' };
-/** Ends of one reader, who comes again for the end of the stream. */
-const OF_READER = ['disconnected', 'unavailable', 'concurrency_limit_exceeded', 'not_found', 'shutting_down'];
 
 /** Clients of durable streams on several replicas, and what all of them have seen together. */
 export class StreamWorld extends World<StreamReplica> {
   readonly clients: StreamClient[] = [];
   readonly answers: SimulatedAnswer[] = [];
   /** The answers whose record says that they are complete. */
-  private readonly completed: SimulatedAnswer[] = [];
+  private readonly completed: OfKey[] = [];
   /** The replica of each answer that runs. */
   private readonly owners = new Map<SimulatedAnswer, StreamReplica>();
-  private readonly keyOf = new Map<SimulatedAnswer, string>();
+  /** When Redis has lost everything. */
+  private readonly emptiedAt: number[] = [];
   private readonly principal: Principal;
 
-  constructor(time: VirtualTime, replicas: readonly StreamReplica[]) {
+  /** @param flush removes everything from Redis. */
+  constructor(
+    time: VirtualTime,
+    replicas: readonly StreamReplica[],
+    private readonly flush: () => Promise<void> = () => Promise.resolve(),
+  ) {
     super(time);
     this.replicas.push(...replicas);
     const credential = { kind: 'session', sessionId: 'session' };
@@ -57,16 +63,18 @@ export class StreamWorld extends World<StreamReplica> {
         answer.stop(reason);
       };
       const remove = replica.openStreams.add(this.principal, stop);
+      const beganAtMs = this.time.nowMs;
       const answer = new SimulatedAnswer(this.time, name, plan, (failure) => {
         remove();
         this.owners.delete(answer);
         if (failure !== undefined) return;
+        // A Redis that is emptied now has to be told of this answer, unless it has another one by then.
+        const complete: OfKey = { name, key, beganAtMs, forgottenFrom: this.time.nowMs };
         void onComplete?.({} as UsageRecord).then((refusal) => {
-          if (refusal === undefined) this.completed.push(answer);
+          if (refusal === undefined) this.completed.push(complete);
         });
       });
       this.answers.push(answer);
-      this.keyOf.set(answer, key);
       this.owners.set(answer, replica);
       signal.addEventListener('abort', () => {
         stop(signal.reason as Error);
@@ -138,6 +146,12 @@ export class StreamWorld extends World<StreamReplica> {
     });
   }
 
+  /** Redis loses everything, as in a restart without its data. */
+  async empty(): Promise<void> {
+    this.emptiedAt.push(this.time.nowMs);
+    await this.flush();
+  }
+
   async check(): Promise<void> {
     await this.time.pass(OVER_WITHIN_MS, () => this.clients.every(({ isOver }) => isOver));
     await this.readAgain();
@@ -150,7 +164,7 @@ export class StreamWorld extends World<StreamReplica> {
       hold('no internal error', client.end !== 'internal_error', () => key);
       this.checkText(client);
     }
-    this.checkEnds();
+    checkEnds(this.clients, this.emptiedAt);
     await this.checkKeys();
     this.checkCalls();
     await this.time.pass(FORGOTTEN_WITHIN_MS);
@@ -209,29 +223,13 @@ export class StreamWorld extends World<StreamReplica> {
     hold('text is a prefix', end !== 'done' || text === answer?.text, facts);
   }
 
-  private checkEnds(): void {
-    const ends = new Map<string, string>();
-    for (const { streamId, end, hasLeft, key } of this.clients) {
-      if (streamId === undefined || end === undefined || hasLeft || OF_READER.includes(end)) continue;
-      const first = ends.get(streamId) ?? end;
-      ends.set(streamId, first);
-      hold('one end', first === end, () => `${key} ends with ${first} and ${end}`);
-    }
-  }
-
   private checkCalls(): void {
-    const complete = new Map<string, string>();
-    const streams = new Map<string, string>();
-    for (const answer of this.completed) {
-      const key = this.keyOf.get(answer) ?? '';
-      hold('one call a key', !complete.has(key), () => `${key} is complete as ${complete.get(key)} and ${answer.name}`);
-      complete.set(key, answer.name);
+    checkOneOfAKey('complete answers', this.completed, this.emptiedAt);
+    const streams = new Map<string, OfKey>();
+    for (const { key, streamId, askedAtMs, headAtMs } of this.clients) {
+      if (streamId === undefined || headAtMs === undefined || streams.has(streamId)) continue;
+      streams.set(streamId, { name: streamId, key, beganAtMs: headAtMs, forgottenFrom: askedAtMs });
     }
-    for (const { key, streamId } of this.clients) {
-      if (streamId === undefined) continue;
-      const first = streams.get(key) ?? streamId;
-      streams.set(key, first);
-      hold('one call a key', first === streamId, () => `${key} has two streams`);
-    }
+    checkOneOfAKey('streams', [...streams.values()], this.emptiedAt);
   }
 }
