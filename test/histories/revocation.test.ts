@@ -37,8 +37,8 @@ const enable = step('enable', fc.tuple(any, account), (world, [number, id]) =>
 const slow = step('slow', fc.tuple(any, fc.constantFrom(0, 0, 300, 900, 3_000)), (world, [number, ms]) => {
   world.slow(number, ms);
 });
-const fail = step('fail', fc.tuple(any, fc.boolean()), (world, [number, isFailing]) => {
-  world.fail(number, isFailing);
+const fail = step('fail', fc.tuple(any, fc.constantFrom(0, 0, 0.3, 1)), (world, [number, chance]) => {
+  world.fail(number, chance);
 });
 const crowd = step('crowd', fc.constant(0), (world) => {
   world.crowd();

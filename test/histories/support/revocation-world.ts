@@ -124,13 +124,13 @@ export class RevocationWorld extends World<RevocationReplica> {
     replica.reach.slowed(ms);
   }
 
-  /** Lets all queries of a replica fail from now on, or work again. */
-  fail(number: number, isFailing: boolean): void {
+  /** Lets some queries of a replica fail from now on, all of them or none. */
+  fail(number: number, chance: number): void {
     const replica = this.replicas[number];
     if (replica === undefined) return;
     this.checkOpen();
-    replica.database.isFailing = isFailing;
-    replica.reach.failed(isFailing);
+    replica.database.fails = () => this.random.chance(chance);
+    replica.reach.failed(chance > 0);
   }
 
   override stop(number: number, ms: number): void {
@@ -143,7 +143,7 @@ export class RevocationWorld extends World<RevocationReplica> {
   async check(): Promise<void> {
     for (const number of this.replicas.keys()) {
       this.slow(number, 0);
-      this.fail(number, false);
+      this.fail(number, 0);
     }
     await this.time.pass(ANSWERED_WITHIN_MS);
     this.checkOpen();

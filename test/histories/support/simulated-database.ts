@@ -74,8 +74,8 @@ export class SimulatedDatabase {
   readonly options;
   readonly driver;
   readonly statements: AtomicStatements;
-  /** Whether each query fails, as in a database that is overloaded and still there. */
-  isFailing = false;
+  /** Whether the next query fails, as in a database that is overloaded and still there. */
+  fails: () => boolean = () => false;
   private silence = 0;
 
   /** @param onExecuted called after each query, in the database. */
@@ -133,7 +133,7 @@ export class SimulatedDatabase {
 
   private execute<T>(query: () => Promise<T>, mayBeLate: boolean): Promise<T> {
     return this.link.call(async () => {
-      if (this.isFailing) throw Object.assign(new Error('canceling statement due to statement timeout'), CANCELLED);
+      if (this.fails()) throw Object.assign(new Error('canceling statement due to statement timeout'), CANCELLED);
       const result = await query();
       this.onExecuted();
       return result;

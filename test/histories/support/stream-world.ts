@@ -23,6 +23,8 @@ const KEYS_FREE_WITHIN_MS = 45_000;
 const ANSWERED_WITHIN_MS = 5_000;
 /** A reader that comes when a stream has ended, and one that still waits for its end. */
 const READ_WITHIN_MS = 70_000;
+/** Within this time after Redis was emptied, each stream is written again, or its replica knows that another one has its key. */
+const TAKEN_WITHIN_MS = 3_000;
 /** Longer than most answers. */
 const END_WITHIN_MS = 45_000;
 const SHORT_ANSWER: AnswerPlan = { firstMs: 0, pieces: 1, pieceMs: 0, end: 'done' };
@@ -33,8 +35,8 @@ export class StreamWorld extends World<StreamReplica> {
   readonly answers: SimulatedAnswer[] = [];
   /** The answers whose record says that they are complete. */
   private readonly completed: OfKey[] = [];
-  /** The replica of each answer that runs. */
-  private readonly owners = new Map<SimulatedAnswer, StreamReplica>();
+  /** The answers that run, with the client whose replica generates each of them. */
+  private readonly generated = new Map<SimulatedAnswer, StreamClient>();
   /** When Redis has lost everything. */
   private readonly emptiedAt: number[] = [];
   private readonly principal: Principal;
@@ -66,16 +68,17 @@ export class StreamWorld extends World<StreamReplica> {
       const beganAtMs = this.time.nowMs;
       const answer = new SimulatedAnswer(this.time, name, plan, (failure) => {
         remove();
-        this.owners.delete(answer);
+        this.generated.delete(answer);
         if (failure !== undefined) return;
-        // A Redis that is emptied now has to be told of this answer, unless it has another one by then.
-        const complete: OfKey = { name, key, beganAtMs, forgottenFrom: this.time.nowMs };
+        // If Redis was emptied before, the replica has told it of the stream again, or knows that another one has the key.
+        const forgottenFrom = this.time.nowMs - TAKEN_WITHIN_MS - replica.owner.stoppedMs;
+        const complete: OfKey = { name, key, beganAtMs, forgottenFrom };
         void onComplete?.({} as UsageRecord).then((refusal) => {
           if (refusal === undefined) this.completed.push(complete);
         });
       });
       this.answers.push(answer);
-      this.owners.set(answer, replica);
+      this.generated.set(answer, client);
       signal.addEventListener('abort', () => {
         stop(signal.reason as Error);
       });
@@ -106,7 +109,7 @@ export class StreamWorld extends World<StreamReplica> {
 
   /** Returns the number of a replica that generates an answer now, or of the first one. */
   ownerAt(index: number): number {
-    const owners = [...this.owners.values()];
+    const owners = [...this.generated.values()].map(({ replica }) => replica);
     return Math.max(0, this.replicas.indexOf(owners[index % owners.length] as StreamReplica));
   }
 
@@ -117,11 +120,22 @@ export class StreamWorld extends World<StreamReplica> {
     if (first !== undefined) await this.followOf(number + 1, first);
   }
 
+  /** Returns the clients whose streams have begun within the last second, if no earlier fault can end these streams. */
+  begun(): readonly StreamClient[] {
+    const { nowMs } = this.time;
+    // A stream that has lost its key to another one may not know this yet, and come back after the next restart.
+    if (this.emptiedAt.some((at) => nowMs - at < TAKEN_WITHIN_MS)) return [];
+    return [...this.generated.values()].filter(
+      ({ askedAtMs, headAtMs, end, replica: { owner } }) =>
+        nowMs - askedAtMs < 1_000 && headAtMs !== undefined && end === undefined && owner.stoppedUntil < nowMs,
+    );
+  }
+
   /** Waits until an answer of a replica has just ended, and its end is not stored yet. */
   async untilEnd(number: number): Promise<void> {
     const replica = this.replicas[number];
-    const running = [...this.owners].filter(([, owner]) => owner === replica).map(([answer]) => answer);
-    await this.time.pass(END_WITHIN_MS, () => running.some((answer) => !this.owners.has(answer)));
+    const running = [...this.generated].filter(([, client]) => client.replica === replica).map(([answer]) => answer);
+    await this.time.pass(END_WITHIN_MS, () => running.some((answer) => !this.generated.has(answer)));
   }
 
   async leave(index: number): Promise<void> {
