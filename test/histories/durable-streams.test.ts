@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLAIM, FORGET, READ, WRITE } from '../../src/chat/durable/store/redis/stream-scripts.js';
 import type { RedisClient } from '../../src/platform/redis/redis-client.js';
+import { hold } from '../support/invariants.js';
 import { testRedis } from '../support/redis.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { Link, type LinkState } from './support/link.js';
@@ -18,6 +19,12 @@ const REPLICAS = 3;
 const SCRIPTS = [CLAIM, FORGET, READ, WRITE];
 /** The contract. */
 const HEAD_WITHIN_MS = 30_000;
+
+const CONNECTED_WITHIN_MS = 501;
+const WRITTEN_WITHIN_MS = 4_000;
+const BEGUN_WITHIN_MS = 700;
+const LONG_ANSWER: AnswerPlan = { firstMs: 0, pieces: 8, pieceMs: 1_500, end: 'done' };
+const AT_ONCE: AnswerPlan = { firstMs: 0, pieces: 1, pieceMs: 0, end: 'done' };
 
 const any = replicaOf(REPLICAS);
 const step = stepsOn<StreamWorld>();
@@ -65,6 +72,26 @@ const outageAtEnd = step(
   },
 );
 
+const empty = step('empty', fc.constant(0), (world) => world.empty());
+/**
+ * Redis restarts without its data while an answer is generated. The replicas write their streams again, before anyone else can have
+ * the keys.
+ */
+const restarts = fc.tuple(any, fc.constantFrom(20, 600, 3_500, 9_000));
+const restart = step('restart', restarts, async (world, [asked, ms]) => {
+  await world.ask(asked, 'c', LONG_ANSWER);
+  await world.time.pass(BEGUN_WITHIN_MS);
+  const begun = world.begun();
+  for (const number of world.replicas.keys()) await world.link(number, 'cut');
+  await world.empty();
+  await world.time.pass(ms);
+  for (const number of world.replicas.keys()) await world.link(number, 'up');
+  await world.time.pass(CONNECTED_WITHIN_MS);
+  for (const { key } of begun) for (const number of world.replicas.keys()) await world.ask(number, key, AT_ONCE);
+  await world.time.pass(WRITTEN_WITHIN_MS);
+  for (const { key, end } of begun) hold('one call a key', end !== 'interrupted', () => `the stream of ${key} is lost`);
+});
+
 async function lose(world: StreamWorld, number: number, state: LinkState, ms: number): Promise<void> {
   await world.link(number, state);
   await world.time.pass(ms);
@@ -92,14 +119,14 @@ describe('durable streams', () => {
         (owner) => new SimulatedRedis(time, new Link(time, owner, random), client as RedisClient),
       );
     });
-    return new StreamWorld(time, replicas);
+    return new StreamWorld(time, replicas, async () => redis?.flush());
   };
   const inMemory = (): StreamWorld => new StreamWorld(time, [new StreamReplica()]);
 
   const waitsInVain = async (world: StreamWorld): Promise<void> => {
     await world.claimOnly(0, 'a');
     await time.pass(1_000);
-    await world.ask(world.replicas.length - 1, 'a', { firstMs: 0, pieces: 1, pieceMs: 0, end: 'done' });
+    await world.ask(world.replicas.length - 1, 'a', AT_ONCE);
     await time.pass(60_000);
     const [asked] = world.clients;
     expect(asked?.end).toBe('unavailable');
@@ -120,7 +147,11 @@ describe('durable streams', () => {
       giveTime(SCRIPTS);
       const { pass, link, stop, kill, shutDown } = usual;
       const often = [ask, ask, ask, pass, pass, pass, link, link, outage, outage, outageAtEnd, outageAtEnd, stop, stop];
-      await simulate({ time, steps: [...often, follow, leave, cancel, kill, shutDown], worldOf: onRedis });
+      await simulate({
+        time,
+        steps: [...often, follow, leave, cancel, kill, shutDown, empty, restart],
+        worldOf: onRedis,
+      });
     },
     LIMIT_MS,
   );

@@ -8,6 +8,7 @@ export type Invariant =
   | 'reserved = 0 at rest'
   | 'slots ≤ limit'
   | 'revoked in time'
+  | 'valid is accepted'
   | 'delivered at least once'
   | 'one delivery at a time'
   | 'no process exits by itself'

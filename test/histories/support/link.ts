@@ -27,15 +27,19 @@ const LATE_MS = 5_000;
  */
 export class Link {
   state: LinkState = 'up';
+  /** How much longer each reply takes, in milliseconds. */
+  slowMs = 0;
   private arrivesAt = 0;
   private readonly waiting = new Set<Exchange>();
   /** What arrives when the link works again. */
   private held: (() => void)[] = [];
 
+  /** @param lateMs how long a request may take whose connection broke. The later ones wait for it. 0: it matters to nobody. */
   constructor(
     private readonly time: VirtualTime,
     private readonly owner: Owner,
     private readonly random: SeededRandom,
+    private readonly lateMs = LATE_MS,
   ) {}
 
   /**
@@ -109,13 +113,13 @@ export class Link {
     this.held.push(() => {
       // What was sent on a connection that is lost by now arrives late, or never.
       if (!exchange.isOver) arriveIn(0);
-      else if (this.random.chance(0.5)) arriveIn(this.random.between(0, LATE_MS));
+      else if (this.random.chance(0.5)) arriveIn(this.random.between(0, this.lateMs));
     });
   }
 
   private deliver(settle: () => void, exchange: Exchange): void {
     this.time.after(
-      this.random.pick(DELAYS_MS),
+      this.random.pick(DELAYS_MS) + this.slowMs,
       () => {
         this.waiting.delete(exchange);
         if (!exchange.isOver) settle();

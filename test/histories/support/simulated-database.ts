@@ -1,6 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import { Account } from '../../../src/accounts/account/account.entity.js';
+import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
+import { Session } from '../../../src/accounts/sessions/session.entity.js';
+import type { CredentialDatabase } from '../../../src/platform/database/credential-database.js';
 import {
   AtomicStatements,
   type LockedRow,
@@ -8,6 +12,7 @@ import {
   type Statement,
 } from '../../../src/platform/database/queries/atomic-statements.js';
 import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { queryRows, type Parameters } from '../../../src/platform/database/queries/statements.js';
 import type { Link, LinkState } from './link.js';
 import type { VirtualTime } from './virtual-time.js';
 
@@ -18,29 +23,45 @@ export const START_MS = Date.UTC(2026, 0, 15, 12);
 const EMPTIED = [
   ...['usage_records', 'usage_days', 'budget_holds', 'usage_intents', 'usage_writers'],
   ...['usage_feeds', 'usage_feed_entries', 'webhook_deliveries'],
+  // The audit log last, as it has an entry for each removed account.
+  ...['api_keys', 'sessions', 'accounts', 'audit_entries'],
 ];
+
+const CANCELLED = { code: '57014' };
 
 /** The database that all simulated replicas share: SQLite in memory, with the schema of the service and the clock of the test. */
 export class SharedDatabase {
+  /** How long a transaction was open before its commit, in milliseconds. Its audit entries have the time of their statement. */
+  openMs: () => number = () => 0;
+  private readonly prepared = new Map<string, ReturnType<Database['prepare']>>();
+
   private constructor(
     readonly source: DataSource,
     private readonly sqlite: Database,
   ) {}
 
   static async open(): Promise<SharedDatabase> {
-    const source = await openDataSource(dataSourceOptions({ type: 'sqlite', path: ':memory:' }));
+    const source = await openDataSource({
+      ...dataSourceOptions({ type: 'sqlite', path: ':memory:' }),
+      entities: [Account, ApiKey, Session],
+    });
     return new SharedDatabase(source, (source.driver as BetterSqlite3Driver).databaseConnection as Database);
   }
 
   /** Removes all rows, and takes over a clock. */
   begin(time: VirtualTime): void {
     for (const table of EMPTIED) this.sqlite.prepare(`DELETE FROM ${table}`).run();
-    this.sqlite.function('unixepoch', { varargs: true }, () => (START_MS + time.nowMs) / 1000);
+    const now = (): number => START_MS + time.nowMs;
+    this.sqlite.function('unixepoch', { varargs: true }, () => now() / 1000);
+    this.openMs = () => 0;
+    this.sqlite.function('strftime', { varargs: true }, () => new Date(now() - this.openMs()).toISOString());
   }
 
   /** Reads rows at once, past all links. */
   rows<T>(sql: string, ...values: unknown[]): T[] {
-    return this.sqlite.prepare(sql).all(...values) as T[];
+    const statement = this.prepared.get(sql) ?? this.sqlite.prepare(sql);
+    this.prepared.set(sql, statement);
+    return statement.all(...values) as T[];
   }
 
   async close(): Promise<void> {
@@ -53,6 +74,8 @@ export class SimulatedDatabase {
   readonly options;
   readonly driver;
   readonly statements: AtomicStatements;
+  /** Whether the next query fails, as in a database that is overloaded and still there. */
+  fails: () => boolean = () => false;
   private silence = 0;
 
   /** @param onExecuted called after each query, in the database. */
@@ -71,6 +94,15 @@ export class SimulatedDatabase {
     return this as unknown as DataSource;
   }
 
+  /** The lookups of credentials. They take the way over the same link. */
+  get asCredentialDatabase(): CredentialDatabase {
+    const database = {
+      rows: (sql: string, parameters?: Parameters) => queryRows(this.asDataSource, sql, parameters),
+      repository: (entity: EntityTarget<ObjectLiteral>) => this.repository(entity),
+    };
+    return database as unknown as CredentialDatabase;
+  }
+
   query(sql: string, parameters?: unknown[]): Promise<unknown> {
     return this.execute(() => this.shared.source.query(sql, parameters), true);
   }
@@ -87,8 +119,21 @@ export class SimulatedDatabase {
     });
   }
 
+  private repository(entity: EntityTarget<ObjectLiteral>): object {
+    const repository = this.shared.source.getRepository(entity);
+    return {
+      find: (options: object) => this.execute(() => repository.find(options), true),
+      createQueryBuilder: (alias: string) => {
+        const builder = repository.createQueryBuilder(alias);
+        const getMany = builder.getMany.bind(builder);
+        return Object.assign(builder, { getMany: () => this.execute(getMany, true) });
+      },
+    };
+  }
+
   private execute<T>(query: () => Promise<T>, mayBeLate: boolean): Promise<T> {
     return this.link.call(async () => {
+      if (this.fails()) throw Object.assign(new Error('canceling statement due to statement timeout'), CANCELLED);
       const result = await query();
       this.onExecuted();
       return result;

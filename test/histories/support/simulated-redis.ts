@@ -105,9 +105,11 @@ export class SimulatedRedis {
   /** Changes the link, in a step of the replica. */
   set(state: LinkState): void {
     const silence = ++this.silence;
+    // Replies that were lost cannot come on this connection.
+    if (state === 'cut' || this.link.state === 'deaf') this.goDown();
     this.link.set(state);
-    if (state === 'cut') this.goDown();
-    else if (state === 'up') {
+    if (state === 'cut') return;
+    if (state === 'up') {
       this.time.after(RECONNECT_MS, () => {
         if (this.link.state === 'up') this.goUp();
       });

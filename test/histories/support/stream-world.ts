@@ -4,8 +4,10 @@ import type { ChatCaller } from '../../../src/chat/chat-caller.js';
 import { headersDue } from '../../../src/chat/stream/deferred-headers.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { hold } from '../../support/invariants.js';
+import { checkOneOfAKey, type OfKey } from './one-of-a-key.js';
 import { SimulatedAnswer, type AnswerPlan } from './simulated-answer.js';
 import { StreamClient } from './stream-client.js';
+import { checkEnds } from './stream-ends.js';
 import type { StreamReplica } from './stream-replica.js';
 import type { VirtualTime } from './virtual-time.js';
 import { World } from './world.js';
@@ -21,24 +23,30 @@ const KEYS_FREE_WITHIN_MS = 45_000;
 const ANSWERED_WITHIN_MS = 5_000;
 /** A reader that comes when a stream has ended, and one that still waits for its end. */
 const READ_WITHIN_MS = 70_000;
+/** Within this time after Redis was emptied, each stream is written again, or its replica knows that another one has its key. */
+const TAKEN_WITHIN_MS = 3_000;
 /** Longer than most answers. */
 const END_WITHIN_MS = 45_000;
 const SHORT_ANSWER: AnswerPlan = { firstMs: 0, pieces: 1, pieceMs: 0, end: 'done' };
-/** Ends of one reader, who comes again for the end of the stream. */
-const OF_READER = ['disconnected', 'unavailable', 'concurrency_limit_exceeded', 'not_found', 'shutting_down'];
 
 /** Clients of durable streams on several replicas, and what all of them have seen together. */
 export class StreamWorld extends World<StreamReplica> {
   readonly clients: StreamClient[] = [];
   readonly answers: SimulatedAnswer[] = [];
   /** The answers whose record says that they are complete. */
-  private readonly completed: SimulatedAnswer[] = [];
-  /** The replica of each answer that runs. */
-  private readonly owners = new Map<SimulatedAnswer, StreamReplica>();
-  private readonly keyOf = new Map<SimulatedAnswer, string>();
+  private readonly completed: OfKey[] = [];
+  /** The answers that run, with the client whose replica generates each of them. */
+  private readonly generated = new Map<SimulatedAnswer, StreamClient>();
+  /** When Redis has lost everything. */
+  private readonly emptiedAt: number[] = [];
   private readonly principal: Principal;
 
-  constructor(time: VirtualTime, replicas: readonly StreamReplica[]) {
+  /** @param flush removes everything from Redis. */
+  constructor(
+    time: VirtualTime,
+    replicas: readonly StreamReplica[],
+    private readonly flush: () => Promise<void> = () => Promise.resolve(),
+  ) {
     super(time);
     this.replicas.push(...replicas);
     const credential = { kind: 'session', sessionId: 'session' };
@@ -57,17 +65,20 @@ export class StreamWorld extends World<StreamReplica> {
         answer.stop(reason);
       };
       const remove = replica.openStreams.add(this.principal, stop);
+      const beganAtMs = this.time.nowMs;
       const answer = new SimulatedAnswer(this.time, name, plan, (failure) => {
         remove();
-        this.owners.delete(answer);
+        this.generated.delete(answer);
         if (failure !== undefined) return;
+        // If Redis was emptied before, the replica has told it of the stream again, or knows that another one has the key.
+        const forgottenFrom = this.time.nowMs - TAKEN_WITHIN_MS - replica.owner.stoppedMs;
+        const complete: OfKey = { name, key, beganAtMs, forgottenFrom };
         void onComplete?.({} as UsageRecord).then((refusal) => {
-          if (refusal === undefined) this.completed.push(answer);
+          if (refusal === undefined) this.completed.push(complete);
         });
       });
       this.answers.push(answer);
-      this.keyOf.set(answer, key);
-      this.owners.set(answer, replica);
+      this.generated.set(answer, client);
       signal.addEventListener('abort', () => {
         stop(signal.reason as Error);
       });
@@ -98,7 +109,7 @@ export class StreamWorld extends World<StreamReplica> {
 
   /** Returns the number of a replica that generates an answer now, or of the first one. */
   ownerAt(index: number): number {
-    const owners = [...this.owners.values()];
+    const owners = [...this.generated.values()].map(({ replica }) => replica);
     return Math.max(0, this.replicas.indexOf(owners[index % owners.length] as StreamReplica));
   }
 
@@ -109,11 +120,22 @@ export class StreamWorld extends World<StreamReplica> {
     if (first !== undefined) await this.followOf(number + 1, first);
   }
 
+  /** Returns the clients whose streams have begun within the last second, if no earlier fault can end these streams. */
+  begun(): readonly StreamClient[] {
+    const { nowMs } = this.time;
+    // A stream that has lost its key to another one may not know this yet, and come back after the next restart.
+    if (this.emptiedAt.some((at) => nowMs - at < TAKEN_WITHIN_MS)) return [];
+    return [...this.generated.values()].filter(
+      ({ askedAtMs, headAtMs, end, replica: { owner } }) =>
+        nowMs - askedAtMs < 1_000 && headAtMs !== undefined && end === undefined && owner.stoppedUntil < nowMs,
+    );
+  }
+
   /** Waits until an answer of a replica has just ended, and its end is not stored yet. */
   async untilEnd(number: number): Promise<void> {
     const replica = this.replicas[number];
-    const running = [...this.owners].filter(([, owner]) => owner === replica).map(([answer]) => answer);
-    await this.time.pass(END_WITHIN_MS, () => running.some((answer) => !this.owners.has(answer)));
+    const running = [...this.generated].filter(([, client]) => client.replica === replica).map(([answer]) => answer);
+    await this.time.pass(END_WITHIN_MS, () => running.some((answer) => !this.generated.has(answer)));
   }
 
   async leave(index: number): Promise<void> {
@@ -138,6 +160,12 @@ export class StreamWorld extends World<StreamReplica> {
     });
   }
 
+  /** Redis loses everything, as in a restart without its data. */
+  async empty(): Promise<void> {
+    this.emptiedAt.push(this.time.nowMs);
+    await this.flush();
+  }
+
   async check(): Promise<void> {
     await this.time.pass(OVER_WITHIN_MS, () => this.clients.every(({ isOver }) => isOver));
     await this.readAgain();
@@ -150,7 +178,7 @@ export class StreamWorld extends World<StreamReplica> {
       hold('no internal error', client.end !== 'internal_error', () => key);
       this.checkText(client);
     }
-    this.checkEnds();
+    checkEnds(this.clients, this.emptiedAt);
     await this.checkKeys();
     this.checkCalls();
     await this.time.pass(FORGOTTEN_WITHIN_MS);
@@ -209,29 +237,13 @@ export class StreamWorld extends World<StreamReplica> {
     hold('text is a prefix', end !== 'done' || text === answer?.text, facts);
   }
 
-  private checkEnds(): void {
-    const ends = new Map<string, string>();
-    for (const { streamId, end, hasLeft, key } of this.clients) {
-      if (streamId === undefined || end === undefined || hasLeft || OF_READER.includes(end)) continue;
-      const first = ends.get(streamId) ?? end;
-      ends.set(streamId, first);
-      hold('one end', first === end, () => `${key} ends with ${first} and ${end}`);
-    }
-  }
-
   private checkCalls(): void {
-    const complete = new Map<string, string>();
-    const streams = new Map<string, string>();
-    for (const answer of this.completed) {
-      const key = this.keyOf.get(answer) ?? '';
-      hold('one call a key', !complete.has(key), () => `${key} is complete as ${complete.get(key)} and ${answer.name}`);
-      complete.set(key, answer.name);
+    checkOneOfAKey('complete answers', this.completed, this.emptiedAt);
+    const streams = new Map<string, OfKey>();
+    for (const { key, streamId, askedAtMs, headAtMs } of this.clients) {
+      if (streamId === undefined || headAtMs === undefined || streams.has(streamId)) continue;
+      streams.set(streamId, { name: streamId, key, beganAtMs: headAtMs, forgottenFrom: askedAtMs });
     }
-    for (const { key, streamId } of this.clients) {
-      if (streamId === undefined) continue;
-      const first = streams.get(key) ?? streamId;
-      streams.set(key, first);
-      hold('one call a key', first === streamId, () => `${key} has two streams`);
-    }
+    checkOneOfAKey('streams', [...streams.values()], this.emptiedAt);
   }
 }
