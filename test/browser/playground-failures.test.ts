@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   });
 
   it('a model without a price cannot be chosen with a budget, and says so if the budget comes later', async () => {
-    const unpriced = page.locator('option[value="acme/unpriced"]');
+    const unpriced = page.locator('#model option[value="acme/unpriced"]');
     expect(await unpriced.isDisabled()).toBe(false);
     await page.getByLabel('Model').selectOption('acme/unpriced');
     await web.stage.service.app.get(AccountsService).setTier({ id: opened.account.accountId }, 'frugal');

@@ -79,7 +79,8 @@ export class AccountChanges implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Whether what was read at a position may be wrong by now. */
   hasChangedSince(accountId: string, position: number): boolean {
-    return (this.changed.get(accountId) ?? this.floor) > position;
+    // The floor rises above earlier changes when the first round has found the end of the log.
+    return Math.max(this.changed.get(accountId) ?? 0, this.floor) > position;
   }
 
   /** Notices changes that this process has made. Resolves when all subscribers have applied them. */

@@ -176,9 +176,10 @@ for _, subject in ipairs(subjects) do
     end
   end
   if admits and subject.tokens then
-    redis.call('ZADD', KEYS[subject.at + 3], expiry, id .. ':' .. int(granted))
+    -- A renewal over a newer connection can arrive first, and has then counted the tokens.
+    local isNew = redis.call('ZADD', KEYS[subject.at + 3], expiry, id .. ':' .. int(granted)) == 1
     keepUntil(KEYS[subject.at + 3], now)
-    subject.tokens = subject.tokens + granted
+    if isNew then subject.tokens = subject.tokens + granted end
   end
   if subject.tokens then write(subject, 'v', subject.tokens) end
   if #subject.writes > 0 then

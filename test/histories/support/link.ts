@@ -113,7 +113,7 @@ export class Link {
     this.held.push(() => {
       // What was sent on a connection that is lost by now arrives late, or never.
       if (!exchange.isOver) arriveIn(0);
-      else if (this.random.chance(0.5)) arriveIn(this.random.between(0, this.lateMs));
+      else if (this.random.chance(0.5)) this.time.after(this.random.between(0, this.lateMs), arrive, NOBODY);
     });
   }
 
