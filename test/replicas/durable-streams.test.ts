@@ -238,6 +238,36 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     expect(replicas.provider.calls).toHaveLength(1);
   }, 120_000);
 
+  it('send a reader to another replica whose first text comes when theirs stops already', async () => {
+    const { key } = await replicas.createKey();
+    const stopped = await replicas.add();
+    const first = new Latch();
+    replicas.provider.next(async (call) => {
+      await first.opened;
+      call.head().text(HALF);
+      await rest.opened;
+      call.text(REST).finish().endMarker().end();
+    });
+    const asked = ask(replicas.all.indexOf(stopped), key, 'late');
+    await replicas.provider.call(1);
+
+    stopped.process.signal('SIGTERM');
+    await waitFor(async () => {
+      const refused = await ask(replicas.all.indexOf(stopped), key, 'another');
+      return refused.status === 503;
+    }, 'the shutdown to begin');
+    first.open();
+
+    const answer = await asked;
+    expect(await answer.over).toBe('ended');
+    expect(readDurable(answer.raw).terminal).toBeUndefined();
+    rest.open();
+    expect(await durableWireOf(await ask(0, key, 'late'))).toMatchObject(WHOLE);
+    expect((await stopped.process.exited).code).toBe(0);
+    replicas.remove(stopped);
+    expect(replicas.provider.calls).toHaveLength(1);
+  }, 120_000);
+
   it('are refused while Redis is unavailable, and those that run continue, also at other replicas afterwards', async () => {
     const { key } = await replicas.createKey();
     const first = await ask(0, key, 'outage');

@@ -32,8 +32,10 @@ describe.skipIf(stores === undefined)('three replicas with random clients and ra
   afterAll(() => stores?.redis.drop());
 
   it.each(SEEDS)(
-    'keep every invariant (seed %s)',
+    // Each run has another seed, but its name stays, so that reports of two runs can be compared.
+    'keep every invariant (run %#)',
     async (seed) => {
+      console.info(`seed ${seed}`);
       const random = new SeededRandom(seed);
       const flushes = random.chance(0.3);
       const shared = stores as NonNullable<typeof stores>;

@@ -11,12 +11,17 @@ export class DrainState {
   }
 
   /**
-   * Calls the listener when the process begins to stop, at most once.
+   * Calls the listener when the process begins to stop, at most once. If it stops already, in the next microtask.
    *
    * @returns a function that ends this.
    */
   whenStarted(listener: () => void): () => void {
     this.listeners.add(listener);
+    if (this.started) {
+      queueMicrotask(() => {
+        if (this.listeners.delete(listener)) listener();
+      });
+    }
     return () => this.listeners.delete(listener);
   }
 
