@@ -205,7 +205,8 @@ export class Conversation {
   /** Replaces the conversation. @param {import('./history/conversation-store.js').KeptConversation} [kept] nothing for a new one */
   restore({ id, turns, path } = { id: crypto.randomUUID(), turns: [], path: [] }) {
     this.#id = /** @type {ReturnType<Crypto['randomUUID']>} */ (id);
-    this.#all = new Map(turns.map((turn) => [turn.id, turn]));
+    // A turn that the browser has kept has its fields only.
+    this.#all = new Map(turns.map((turn) => [turn.id, turn instanceof Turn ? turn : Turn.from(turn)]));
     this.#turns = path.flatMap((one) => this.#all.get(one) ?? []);
   }
 

@@ -1,5 +1,3 @@
-import { Turn } from './conversation.js';
-
 /**
  * What the page saves in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
  *
@@ -53,7 +51,7 @@ export class PageStore {
     const { conversation, conversationId, draft, settings } = this.#read();
     return {
       conversationId,
-      conversation: conversation && { ...conversation, turns: conversation.turns.map((turn) => Turn.from(turn)) },
+      conversation,
       draft: typeof draft === 'string' ? draft : '',
       settings: { ...settings },
     };

@@ -4,7 +4,7 @@ import { Attachments } from './attachments.js';
 import { Chat } from './chat.js';
 import { CodeDialog } from './code-dialog.js';
 import { asJson, asMarkdown } from './conversation-export.js';
-import { Conversation, Turn } from './conversation.js';
+import { Conversation } from './conversation.js';
 import { download, element } from './elements.js';
 import { ConversationStore } from './history/conversation-store.js';
 import { HistoryDialog } from './history/history-dialog.js';
@@ -62,9 +62,9 @@ const chat = new Chat({
 const history = new ConversationStore(accountId);
 new HistoryDialog(history, {
   currentId: () => conversation.id,
-  open: ({ turns, ...kept }) => {
+  open: (kept) => {
     undo.withdraw();
-    chat.restore({ ...kept, turns: turns.map((turn) => Turn.from(turn)) });
+    chat.restore(kept);
     message.focus();
   },
   startNew: () => {

@@ -1,5 +1,3 @@
-import { Turn } from '../conversation.js';
-
 /**
  * A conversation as the browser keeps it, with all of its branches.
  *
@@ -47,16 +45,14 @@ export class ConversationStore {
   }
 
   /**
-   * The conversation with its turns. `undefined` without an id, and if the browser does not keep it.
+   * One conversation. `undefined` without an id, and if the browser does not keep it.
    *
    * @param {string | undefined} id
    * @returns {Promise<KeptConversation | undefined>}
    */
   async find(id) {
     if (id === undefined) return undefined;
-    /** @type {KeptConversation | undefined} */
-    const kept = await this.#run('readonly', (store) => store.get(id)).catch(() => undefined);
-    return kept && { ...kept, turns: kept.turns.map((turn) => Turn.from(turn)) };
+    return this.#run('readonly', (store) => store.get(id)).catch(() => undefined);
   }
 
   /** @param {string} id */
