@@ -18,7 +18,7 @@ export type { Account } from './accounts/account/account.entity.js';
 export { AccountsService } from './accounts/accounts/accounts.service.js';
 export { ApiKeysService } from './accounts/api-keys/api-keys.service.js';
 export type { AuditEntry } from './accounts/audit/audit-log.js';
-export type { AuditSink } from './accounts/audit/audit-delivery.js';
+export type { AuditSink } from './accounts/audit/audit-sinks.js';
 export { isFromTrustedProxy } from './auth/same-origin/public-origin.js';
 export { CurrentPrincipal, type Principal } from './auth/principal/principal.js';
 export { SessionOnly } from './auth/session/session.guard.js';
@@ -67,7 +67,7 @@ export { optionMembers } from './upstreams/protocols/shared/option-members.js';
 export { tokenCount, tokenUsage } from './upstreams/protocols/shared/token-count.js';
 export { ndjson } from './upstreams/transport/ndjson-decoder.js';
 
-export type { UsageFeed } from './usage/feeds/usage-feed.js';
+export type { UsageFeed } from './usage/usage-feeds.js';
 export type { LedgerRow } from './usage/store/record-columns.js';
 export type { UsageRecord } from './usage/record/usage-record.js';
 export { UsageReports } from './usage/reports/usage-reports.js';

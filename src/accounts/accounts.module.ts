@@ -17,8 +17,8 @@ import { ApiKey } from './api-keys/api-key.entity.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
 import { ExpiringKeys } from './api-keys/expiring-keys.js';
 import { LeakedKeys } from './leaks/leaked-keys.js';
-import { AuditDelivery, SinkPositions } from './audit/audit-delivery.js';
 import { AuditLog } from './audit/audit-log.js';
+import { AuditSinks } from './audit/audit-sinks.js';
 import { AuditTasks } from './audit/audit-tasks.js';
 import { AccountChanges } from './credentials/account-changes.js';
 import { CredentialWatch } from './ended/credential-watch.js';
@@ -72,8 +72,7 @@ const internals = [
   ExpiredSessions,
   SurplusSessions,
   SessionUseRecorder,
-  AuditDelivery,
-  SinkPositions,
+  AuditSinks,
   OperatorKeyUse,
 ];
 

@@ -1,4 +1,4 @@
-import { AUDIT_SINKS } from '../accounts/audit/audit-delivery.js';
+import { AUDIT_SINKS } from '../accounts/audit/audit-sinks.js';
 import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
 import { COMPLETION_HOOKS } from '../chat/hooks/completion-hook.js';
 import { DEFINED_ERRORS } from '../platform/http/open-api/defined-errors.js';
@@ -11,7 +11,7 @@ import { METRICS_PROVIDERS } from '../plugins/observability/metrics/plugin-metri
 import { ACCOUNT_LIMITS } from '../throttling/account-limits.js';
 import { PLUGIN_CREDENTIALS } from '../upstreams/credentials/credential-sources.js';
 import { PLUGIN_PROTOCOLS } from '../upstreams/protocols/protocol-registry.js';
-import { USAGE_FEEDS } from '../usage/feeds/usage-feed.js';
+import { USAGE_FEEDS } from '../usage/usage-feeds.js';
 import type { PluginDescription } from './plugin-description.js';
 
 type Member = keyof PluginDescription;

@@ -1,5 +1,5 @@
 import type { ModuleMetadata, Type } from '@nestjs/common';
-import type { AuditSink } from '../accounts/audit/audit-delivery.js';
+import type { AuditSink } from '../accounts/audit/audit-sinks.js';
 import type { MigrationInterface } from 'typeorm';
 import type { StrategyType } from '../auth/strategies/all-strategies.js';
 import type { CompletionHook } from '../chat/hooks/completion-hook.js';
@@ -14,7 +14,7 @@ import type { LimitStore } from '../throttling/limit-store.js';
 import type { CredentialSource } from '../upstreams/contract/credential.js';
 import type { OptionsSchema } from '../upstreams/contract/options-schema.js';
 import type { Protocol } from '../upstreams/contract/protocol.js';
-import type { UsageFeed } from '../usage/feeds/usage-feed.js';
+import type { UsageFeed } from '../usage/usage-feeds.js';
 
 /** The command line of a command. */
 interface CommandLine {

@@ -11,8 +11,6 @@ import { ListedBudgets } from './budgets/listed-budgets.js';
 import { RunningReservations } from './budgets/running-reservations.js';
 import { SharedReservations } from './budgets/shared-reservations.js';
 import { SpendBudgets } from './budgets/spend-budgets.js';
-import { FeedEntries } from './feeds/feed-entries.js';
-import { UsageFeeds } from './feeds/usage-feeds.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
@@ -26,6 +24,7 @@ import { UsageController } from './reports/usage.controller.js';
 import { UnsharedLimits } from './store/unshared-limits.js';
 import { UsageStore } from './store/usage-store.js';
 import { UsageWriters } from './store/usage-writers.js';
+import { UsageFeeds } from './usage-feeds.js';
 
 /** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
 @Global()
@@ -47,7 +46,6 @@ import { UsageWriters } from './store/usage-writers.js';
     RunningReservations,
     SharedReservations,
     UnsharedLimits,
-    FeedEntries,
     UsageFeeds,
     UsageWriters,
     {

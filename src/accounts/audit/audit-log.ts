@@ -11,6 +11,7 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { OperatorKeys } from '../operator-keys/operator-keys.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
+import type { DeliveredTable } from '../../platform/outbox/outbox-entries.js';
 
 export type { ChangeAuthor };
 
@@ -79,7 +80,8 @@ export const AUDIT_ACTIONS: readonly string[] = [
 
 /** The columns of keys that hold lists. */
 const LISTS: ReadonlySet<string> = new Set(['models', 'addresses']);
-const COLUMNS = 'id, at, actor, action, target, account_id, source, value_before, value_after';
+const COLUMNS = ['id', 'at', 'actor', 'action', 'target', 'account_id', 'source', 'value_before', 'value_after'];
+const ENTRIES_AT_ONCE = 200;
 const PAGE = 500;
 const ACCOUNT = /^account:(.+)$/;
 const OPERATOR_KEY = /^operator-key:(.+)$/;
@@ -88,6 +90,15 @@ const KEY = /^key:(.+)$/;
 /** Reads the audit log. Triggers of the database write it: see `audit-statements.ts`. */
 @Injectable()
 export class AuditLog {
+  /** What the sinks of plugins get. */
+  readonly delivered: DeliveredTable<AuditEntry> = {
+    name: 'audit_entries',
+    columns: COLUMNS,
+    rowsAtOnce: ENTRIES_AT_ONCE,
+    isFromBeginning: true,
+    rowsOf: (stored) => this.entriesOf(stored as unknown as readonly AuditRow[]),
+  };
+
   constructor(
     private readonly database: DataSource,
     private readonly accounts: AccountsService,
@@ -100,7 +111,7 @@ export class AuditLog {
     const { from, to } = filter;
     const list = {
       table: 'audit_entries',
-      columns: COLUMNS,
+      columns: COLUMNS.join(', '),
       timeColumn: 'at',
       ...conditionsOf(filter),
       end: from === undefined ? undefined : { time: from, id: '' },
@@ -109,12 +120,6 @@ export class AuditLog {
     const start = to === undefined ? undefined : { time: dayAfter(to), id: '' };
     const { rows, next } = await pageByTime<AuditRow>(this.database, list, after ?? start, limit);
     return { entries: await this.entriesOf(rows), next };
-  }
-
-  /** Returns the entries after a position, oldest first. */
-  async following({ time, id }: TimePosition, limit: number): Promise<readonly AuditEntry[]> {
-    const sql = `SELECT ${COLUMNS} FROM audit_entries WHERE (at, id) > (:time, :id) ORDER BY at, id LIMIT ${limit}`;
-    return this.entriesOf(await orUnavailable(queryRows<AuditRow>(this.database, sql, { time, id })));
   }
 
   /** Returns all entries that pass the filter in pages, the newest first. */

@@ -1,11 +1,16 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../database/database.module.js';
+import { OutboxDelivery } from './outbox-delivery.js';
+import { OutboxEntries } from './outbox-entries.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 
-/** Stores events for webhooks. It sends nothing, so the admin command can use it. */
+/**
+ * Stores what the service delivers to others: events for webhooks, and rows of tables for the subscribers of plugins. It sends nothing
+ * until it is told to begin, so the admin command can use it.
+ */
 @Module({
   imports: [DatabaseModule],
-  providers: [WebhookOutbox],
-  exports: [WebhookOutbox],
+  providers: [WebhookOutbox, OutboxEntries, OutboxDelivery],
+  exports: [WebhookOutbox, OutboxDelivery],
 })
 export class OutboxModule {}

@@ -10,7 +10,6 @@ import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.
 import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
-import { SinkPositions } from '../../../src/accounts/audit/audit-delivery.js';
 import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import { IssuerLogout } from '../../../src/accounts/identities/issuer-logout.js';
 import { LeakedKeys } from '../../../src/accounts/leaks/leaked-keys.js';
@@ -20,6 +19,7 @@ import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.
 import { OperatorRequests } from '../../../src/accounts/operator-keys/operator-requests.js';
 import { PasswordReplacement } from '../../../src/accounts/passwords/password-replacement.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
+import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
 import { AtomicStatements } from '../../../src/platform/database/queries/atomic-statements.js';
 import { auditedRows, failAuditLog } from '../../support/audit-fault.js';
 import { testEngines } from '../../support/database.js';
@@ -195,7 +195,7 @@ const CHANGES: readonly Change[] = [
 ];
 
 /** They change nothing that the audit log is about, or have a test of their own. */
-const ELSEWHERE: readonly Type[] = [OperatorRequests, SinkPositions, AccountPreparation];
+const ELSEWHERE: readonly Type[] = [OperatorRequests, OutboxEntries, AccountPreparation];
 
 describe.each(await testEngines())('the services on $name', (engine) => {
   const suite = accountsSuite(engine);

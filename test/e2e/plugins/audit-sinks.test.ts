@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
-import type { AuditSink } from '../../../src/accounts/audit/audit-delivery.js';
+import type { AuditSink } from '../../../src/accounts/audit/audit-sinks.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChatPlugin, type LedgerRow, type UsageFeed } from '../../../src/index.js';
 import { Extensions } from '../../../src/platform/common/extensions/extensions.js';
-import { FeedEntries } from '../../../src/usage/feeds/feed-entries.js';
-import { UsageFeeds } from '../../../src/usage/feeds/usage-feeds.js';
+import { OutboxDelivery } from '../../../src/platform/outbox/outbox-delivery.js';
+import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
+import { DELIVERED_RECORDS, UsageFeeds } from '../../../src/usage/usage-feeds.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { interruptedRecord, testStartedStream } from '../../../src/testing/stores/usage-records.js';
-import { Latch } from '../../support/latch.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -111,19 +111,19 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   it('is delivered by one process at a time', async () => {
     let deliver: () => void = () => undefined;
     mayDeliver = new Promise((resolve) => (deliver = resolve));
-    const owns = vi.spyOn(FeedEntries.prototype, 'own');
+    const owns = vi.spyOn(OutboxEntries.prototype, 'own');
     const running = await started();
     const requestId = await ask(running);
     await waitFor(() => mostAtOnce > 0 || undefined, 'the first delivery');
-    const [, owner, from = 0, until = 0] = owns.mock.calls.at(-1) ?? [];
+    const [, , owner, from = 0, until = 0] = owns.mock.calls.at(-1) ?? [];
     // A delivery can take 30 seconds.
     expect(until - from).toBeGreaterThan(30_000);
     // The feeds of another process, with the same database.
     const { app } = running.service;
     const get = <T>(type: abstract new (...args: never[]) => T): T => app.get<T>(type, { strict: false });
-    const others = new UsageFeeds(get(FeedEntries), get(Extensions), Date.now);
-    await others.onApplicationBootstrap();
-    const otherRounds = () => owns.mock.calls.filter(([, process]) => process !== owner).length;
+    const others = new OutboxDelivery(get(OutboxEntries), Date.now);
+    await new UsageFeeds(others, get(Extensions)).onApplicationBootstrap();
+    const otherRounds = () => owns.mock.calls.filter(([, , process]) => process !== owner).length;
     await waitFor(() => otherRounds() >= 2 || undefined, 'two rounds of the other process');
     expect([mostAtOnce, delivered]).toEqual([1, []]);
     deliver();
@@ -136,33 +136,13 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   it('is kept for 30 days without a process that has it', async () => {
     const { app } = (await started()).service;
     const get = <T>(type: abstract new (...args: never[]) => T): T => app.get<T>(type, { strict: false });
-    const entries = get(FeedEntries);
-    for (const days of [29, 31]) await entries.register(`seen-${days}-days-ago`, Date.now() - days * DAY_MS);
-    const others = new UsageFeeds(entries, get(Extensions), Date.now);
-    await others.onApplicationBootstrap();
+    const entries = get(OutboxEntries);
+    const records = DELIVERED_RECORDS;
+    for (const days of [29, 31]) await entries.register(records, `seen-${days}-days-ago`, Date.now() - days * DAY_MS);
+    const others = new OutboxDelivery(entries, Date.now);
+    await new UsageFeeds(others, get(Extensions)).onApplicationBootstrap();
     await others.beforeApplicationShutdown();
-    const kept = await Promise.all([29, 31].map((days) => entries.own(`seen-${days}-days-ago`, 'me', 0, 0)));
+    const kept = await Promise.all([29, 31].map((days) => entries.own(records, `seen-${days}-days-ago`, 'me', 0, 0)));
     expect(kept).toEqual([true, false]);
-  });
-});
-
-describe('a usage feed', () => {
-  it('gets nothing from a process that has begun to stop', async () => {
-    const deliver = vi.fn(() => Promise.resolve());
-    const read = new Latch();
-    const next = vi.fn(async () => {
-      await read.opened;
-      return [{ recordId: 'record', changes: 0, row: {} }];
-    });
-    const [register, removeUnseen, release] = Array.from({ length: 3 }, () => () => Promise.resolve());
-    const entries = { register, removeUnseen, release, own: () => Promise.resolve(true), next };
-    const extensions = { of: () => [{ name: 'acme-billing', deliver }] };
-    const feeds = new UsageFeeds(entries as never, extensions as never, Date.now);
-    await feeds.onApplicationBootstrap();
-    await waitFor(() => next.mock.calls.length > 0 || undefined, 'the records to be read');
-    const stopped = feeds.beforeApplicationShutdown();
-    read.open();
-    await stopped;
-    expect(deliver).not.toHaveBeenCalled();
   });
 });

@@ -3,9 +3,9 @@ import type { HourlyJobs } from '../../../src/platform/common/timers/periodic-ta
 import type { Config } from '../../../src/platform/config/config.js';
 import type { WebhookConfig } from '../../../src/platform/config/webhook-of.js';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { FeedEntries } from '../../../src/usage/feeds/feed-entries.js';
-import type { UsageFeed } from '../../../src/usage/feeds/usage-feed.js';
-import { UsageFeeds } from '../../../src/usage/feeds/usage-feeds.js';
+import { OutboxDelivery } from '../../../src/platform/outbox/outbox-delivery.js';
+import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
+import { UsageFeeds, type UsageFeed } from '../../../src/usage/usage-feeds.js';
 import { WebhookDeliveries } from '../../../src/plugins/webhooks/webhook-deliveries.js';
 import { WebhookSender } from '../../../src/plugins/webhooks/webhook-sender.js';
 import { WebhookOutbox } from '../../../src/platform/outbox/webhook-outbox.js';
@@ -23,6 +23,7 @@ export const WEBHOOK = {
 /** What one simulated replica delivers to a usage feed and to a webhook, with the real objects of the service. */
 export class DeliveryReplica implements SimulatedReplica {
   readonly outbox: WebhookOutbox;
+  private readonly delivery: OutboxDelivery;
   private readonly feeds: UsageFeeds;
   private readonly sender: WebhookSender;
 
@@ -38,7 +39,8 @@ export class DeliveryReplica implements SimulatedReplica {
     const config = { webhooks: new Map([[WEBHOOK.name, WEBHOOK]]) } as unknown as Config;
     const extensions = { of: () => [feed] } as unknown as Extensions;
     const source = connection.asDataSource;
-    this.feeds = new UsageFeeds(new FeedEntries(source), extensions, now);
+    this.delivery = new OutboxDelivery(new OutboxEntries(source, connection.statements), now);
+    this.feeds = new UsageFeeds(this.delivery, extensions);
     this.outbox = new WebhookOutbox(connection.statements, config, now);
     const deliveries = new WebhookDeliveries(source, now);
     this.sender = new WebhookSender(this.outbox, deliveries, new EmbeddedAvailability(), config, now, NO_JOBS);
@@ -52,6 +54,6 @@ export class DeliveryReplica implements SimulatedReplica {
   }
 
   async shutDown(): Promise<void> {
-    await Promise.all([this.feeds.beforeApplicationShutdown(), this.sender.beforeApplicationShutdown()]);
+    await Promise.all([this.delivery.beforeApplicationShutdown(), this.sender.beforeApplicationShutdown()]);
   }
 }

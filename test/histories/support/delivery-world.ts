@@ -88,7 +88,7 @@ export class DeliveryWorld extends World<DeliveryReplica> {
   async check(): Promise<void> {
     this.receiver = 'up';
     const left = (): { entries: number; events: number } => ({
-      entries: this.shared.rows('SELECT 1 FROM usage_feed_entries').length,
+      entries: this.shared.rows('SELECT 1 FROM outbox_entries').length,
       events: this.shared.rows('SELECT 1 FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL').length,
     });
     const isDelivered = (): boolean => Object.values(left()).every((count) => count === 0);
@@ -158,7 +158,7 @@ export class DeliveryWorld extends World<DeliveryReplica> {
   /** What the database no longer has to deliver was delivered. */
   private checkRemoved(): void {
     const records = this.shared.rows<{ id: string; outcome: string }>(
-      'SELECT id, outcome FROM usage_records WHERE id NOT IN (SELECT record_id FROM usage_feed_entries)',
+      'SELECT id, outcome FROM usage_records WHERE id NOT IN (SELECT row_id FROM outbox_entries)',
     );
     for (const { id, outcome } of records) this.expectTaken(id, outcome);
     const events = this.shared.rows<{ event_id: string }>(

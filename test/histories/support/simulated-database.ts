@@ -22,7 +22,7 @@ const SILENT_MS = 5_000;
 export const START_MS = Date.UTC(2026, 0, 15, 12);
 const EMPTIED = [
   ...['usage_records', 'usage_days', 'budget_holds', 'usage_intents', 'usage_writers'],
-  ...['usage_feeds', 'usage_feed_entries', 'webhook_deliveries'],
+  ...['outbox_subscribers', 'outbox_entries', 'webhook_deliveries'],
   // The audit log last, as it has an entry for each removed account.
   ...['api_keys', 'sessions', 'accounts', 'audit_entries'],
 ];

@@ -4,6 +4,7 @@ import { ExtensionPoint } from '../../common/extensions/extensions.js';
 import { ACCOUNT_TABLES } from './account-tables.js';
 import { migration, type Migration } from './migration.js';
 import { OPERATOR_TABLES } from './operator-tables.js';
+import { OUTBOX_TABLES } from './outbox-tables.js';
 import { USAGE_TABLES } from './usage-tables.js';
 
 /**
@@ -13,7 +14,7 @@ import { USAGE_TABLES } from './usage-tables.js';
  * migration may change until version 1.0.0 is released. After that, add a migration for each change.
  */
 export const MIGRATIONS: Migration[] = [
-  migration('CreateTables1764150000000', ...ACCOUNT_TABLES, ...USAGE_TABLES, ...OPERATOR_TABLES),
+  migration('CreateTables1764150000000', ...ACCOUNT_TABLES, ...USAGE_TABLES, ...OPERATOR_TABLES, ...OUTBOX_TABLES),
 ];
 
 /** The migrations of plugins. */

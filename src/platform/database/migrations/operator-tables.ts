@@ -109,6 +109,4 @@ export const OPERATOR_TABLES: readonly Step[] = [
   ),
   onSqlite(table('audit_authors', { actor: 'text', source: 'text?' })),
   statements(CREATE_AUDIT_TRIGGERS, DROP_AUDIT_TRIGGERS),
-  // The positions of the audit sinks of plugins. The id is the name of the sink.
-  table('audit_sinks', { id: 'text key', delivered_until: 'text', leased_by: 'text', leased_until: 'text' }),
 ];

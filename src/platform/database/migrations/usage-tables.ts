@@ -29,37 +29,8 @@ const HOLD_STATEMENTS = {
   },
 };
 
-const FEED_ENTRIES = 'INSERT INTO usage_feed_entries (feed, record_id, changes)';
-const CHANGED_AGAIN = 'ON CONFLICT (feed, record_id) DO UPDATE SET changes = usage_feed_entries.changes + 1';
-const FEED_STATEMENTS = {
-  create: {
-    sqlite: ['INSERT', 'UPDATE'].map(
-      (event) => `CREATE TRIGGER usage_feeds_${event.toLowerCase()} AFTER ${event} ON usage_records BEGIN
-      ${FEED_ENTRIES} SELECT name, NEW.id, 0 FROM usage_feeds WHERE true ${CHANGED_AGAIN}; END`,
-    ),
-    postgres: [
-      `CREATE FUNCTION usage_feeds_changed() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
-      ${FEED_ENTRIES} SELECT name, changed.id, 0 FROM usage_feeds CROSS JOIN changed ORDER BY name, changed.id ${CHANGED_AGAIN};
-      RETURN NULL;
-    END $body$`,
-      ...['INSERT', 'UPDATE'].map(
-        (event) => `CREATE TRIGGER usage_feeds_${event.toLowerCase()} AFTER ${event} ON usage_records
-        REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION usage_feeds_changed()`,
-      ),
-    ],
-  },
-  drop: {
-    sqlite: ['DROP TRIGGER usage_feeds_update', 'DROP TRIGGER usage_feeds_insert'],
-    postgres: [
-      'DROP TRIGGER usage_feeds_update ON usage_records',
-      'DROP TRIGGER usage_feeds_insert ON usage_records',
-      'DROP FUNCTION usage_feeds_changed()',
-    ],
-  },
-};
-
 /**
- * The tables of the ledger, of budgets and of usage feeds.
+ * The tables of the ledger and of budgets.
  *
  * In the indexes of lists by time and of receipts, the position of an entry comes first, then the columns of the filters: a statement
  * can skip the entries that do not pass a filter without reading their rows. PostgreSQL limits an index row to about 2,700 bytes. The
@@ -166,11 +137,6 @@ export const USAGE_TABLES: readonly Step[] = [
     { indexes: [['account_id']] },
   ),
   statements(HOLD_STATEMENTS.create, HOLD_STATEMENTS.drop),
-  // The usage feeds of plugins, and what each of them has not delivered yet. A trigger adds the entries in the statement that writes a
-  // record, so no record is missing.
-  table('usage_feeds', { name: 'text key', seen_at: 'text', owner: 'text?', owned_until: 'text?' }),
-  table('usage_feed_entries', { feed: 'text key', record_id: 'text key', changes: 'integer' }),
-  statements(FEED_STATEMENTS.create, FEED_STATEMENTS.drop),
 ];
 
 function index(name: string, columns: string): { readonly name: string; readonly columnNames: string[] } {

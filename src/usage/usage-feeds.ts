@@ -1,5 +1,8 @@
-import { ExtensionPoint } from '../../platform/common/extensions/extensions.js';
-import type { LedgerRow } from '../store/record-columns.js';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { ExtensionPoint, Extensions } from '../platform/common/extensions/extensions.js';
+import { OutboxDelivery } from '../platform/outbox/outbox-delivery.js';
+import type { DeliveredTable } from '../platform/outbox/outbox-entries.js';
+import { ledgerRow, RECORD_COLUMNS, type LedgerRow } from './store/record-columns.js';
 
 /**
  * Receives every record of the ledger at least once, also through restarts, and also the records of killed processes: for a webhook
@@ -35,3 +38,27 @@ export interface UsageFeed {
 
 /** The feeds of plugins. */
 export const USAGE_FEEDS = new ExtensionPoint<UsageFeed>('usageFeeds');
+
+/** The records that feeds get. */
+export const DELIVERED_RECORDS: DeliveredTable<LedgerRow> = {
+  name: 'usage_records',
+  columns: RECORD_COLUMNS,
+  rowsAtOnce: 100,
+  isFromBeginning: false,
+  rowsOf: (stored) => stored.map(ledgerRow),
+};
+
+/** Delivers the records of the ledger to the feeds of plugins. */
+@Injectable()
+export class UsageFeeds implements OnApplicationBootstrap {
+  constructor(
+    private readonly outbox: OutboxDelivery,
+    private readonly extensions: Extensions,
+  ) {}
+
+  /** @throws {ConfigError} when the name of a feed is invalid or repeated. */
+  async onApplicationBootstrap(): Promise<void> {
+    const feeds = this.extensions.of(USAGE_FEEDS);
+    if (feeds.length > 0) await this.outbox.begin('usage feed', DELIVERED_RECORDS, feeds);
+  }
+}

@@ -1,0 +1,128 @@
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { CLOCK, DAY_MS, type Clock } from '../common/clock.js';
+import { PeriodicTask } from '../common/timers/periodic-task.js';
+import { ConfigError } from '../config/config-error.js';
+import { OutboxEntries, type DeliveredTable } from './outbox-entries.js';
+
+/** Gets the rows of a table, each at least once. */
+export interface Subscriber<Row> {
+  /** Names what was delivered, also after a restart. */
+  readonly name: string;
+  /** @param signal aborts after 30 s, and when the process stops. */
+  deliver(rows: readonly Row[], signal: AbortSignal): Promise<void>;
+}
+
+interface Delivery<Row> {
+  /** For messages: `usage feed`. */
+  readonly kind: string;
+  readonly table: DeliveredTable<Row>;
+  readonly subscriber: Subscriber<Row>;
+  failures: number;
+}
+
+const EVERY_MS = 1_000;
+const MAX_WAIT_MS = 60_000;
+const DELIVERY_MS = 30_000;
+/** Longer than a delivery, so that no other process delivers the same rows meanwhile. */
+const OWNED_MS = 60_000;
+const UNSEEN_DAYS = 30;
+const NAME = /^[\w.-]{1,100}$/;
+
+/** Delivers the rows of tables to the subscribers of plugins, until each delivery has succeeded. One replica at a time delivers to a subscriber. */
+@Injectable()
+export class OutboxDelivery implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Outbox');
+  private readonly owner = randomUUID();
+  private readonly stop = new AbortController();
+  private readonly tasks: PeriodicTask[] = [];
+  private readonly releases: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly entries: OutboxEntries,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Begins to deliver.
+   *
+   * @param kind what the subscribers are, for messages: `usage feed`.
+   * @throws {ConfigError} when a name is invalid or repeated.
+   */
+  async begin<Row>(kind: string, table: DeliveredTable<Row>, subscribers: readonly Subscriber<Row>[]): Promise<void> {
+    checkNames(
+      kind,
+      subscribers.map(({ name }) => name),
+    );
+    for (const { name } of subscribers) await this.entries.register(table, name, this.now());
+    await this.entries.removeUnseen(this.now() - UNSEEN_DAYS * DAY_MS);
+    for (const subscriber of subscribers) {
+      const delivery = { kind, table, subscriber, failures: 0 };
+      const task = new PeriodicTask(() => this.run(delivery));
+      this.tasks.push(task);
+      this.releases.push(() => this.entries.release(table, subscriber.name, this.owner));
+      task.start(EVERY_MS);
+    }
+  }
+
+  /** Ends the deliveries. What was not delivered is delivered by another process, or after the next start. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stop.abort(new Error('The process stops.'));
+    await Promise.all(this.tasks.map((task) => task.stop()));
+    await Promise.all(this.releases.map((release) => release().catch(() => undefined)));
+  }
+
+  private async run<Row>(delivery: Delivery<Row>): Promise<number> {
+    const { kind, subscriber, failures } = delivery;
+    try {
+      while (await this.deliver(delivery));
+      if (failures > 0) this.logger.log(`The ${kind} ${subscriber.name} delivers again`);
+      delivery.failures = 0;
+      return EVERY_MS;
+    } catch (error) {
+      if (failures === 0 && !this.stop.signal.aborted) {
+        this.logger.warn({ msg: `The ${kind} ${subscriber.name} fails, and is tried again`, reason: String(error) });
+      }
+      delivery.failures += 1;
+      return Math.min(MAX_WAIT_MS, EVERY_MS * 2 ** failures);
+    }
+  }
+
+  /** Delivers some rows. Returns whether there may be more. */
+  private async deliver<Row>({ table, subscriber }: Delivery<Row>): Promise<boolean> {
+    const { name } = subscriber;
+    if (!(await this.entries.own(table, name, this.owner, this.now(), this.now() + OWNED_MS))) return false;
+    const entries = await this.entries.next(table, name);
+    if (entries.length === 0) return false;
+    const rows = await table.rowsOf(entries.flatMap(({ row }) => (row === undefined ? [] : [row])));
+    const signal = AbortSignal.any([this.stop.signal, AbortSignal.timeout(DELIVERY_MS)]);
+    if (rows.length > 0) await inTime(() => subscriber.deliver(rows, signal), signal);
+    await this.entries.remove(table, name, entries);
+    return !this.stop.signal.aborted;
+  }
+}
+
+/** Rejects when the signal aborts, because a plugin may not heed it. Begins nothing after the process has begun to stop. */
+async function inTime(deliver: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    await Promise.race([deliver(), aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function checkNames(kind: string, names: readonly string[]): void {
+  const problems = names.flatMap((name, index) => {
+    if (!NAME.test(name)) return `The name "${name}" of a ${kind} must be 1 to 100 letters, digits, "_", "." or "-".`;
+    return names.indexOf(name) === index ? [] : `Each ${kind} needs a name of its own, but two have "${name}".`;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
