@@ -130,12 +130,13 @@ export class DurableStreams {
 
   /**
    * Returns the error for a client that wants an answer whole and gets none. A failure that says nothing about the answer is not
-   * kept: the same request can be sent again, and then generates a new answer.
+   * kept: the same request can be sent again, and then generates a new answer. If only this client has failed, as its replica
+   * stops, the stream goes on and the same request finds it.
    */
-  async failureOfWhole(error: unknown, { stream }: DurableRequest): Promise<unknown> {
+  async failureOfWhole(error: unknown, { stream }: DurableRequest, parts: PartReader): Promise<unknown> {
     if (!(error instanceof ServiceError) || !WITHOUT_ANSWER.includes(error.code)) return error;
     // If Redis is unavailable, the client gets the same answer again until it is back.
-    await stream.forget().catch(() => undefined);
+    if (parts instanceof LogReader && parts.hasStreamFailed) await stream.forget().catch(() => undefined);
     return new ServiceError('unavailable', 'The answer was not completed. Send the request again.', {
       cause: error,
       retryAfterSeconds: 1,

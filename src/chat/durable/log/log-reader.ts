@@ -105,6 +105,11 @@ export class LogReader implements PartReader {
     return ending?.kind === 'done' ? ending.facts : undefined;
   }
 
+  /** Whether the stream has failed, and not only this reader. */
+  get hasStreamFailed(): boolean {
+    return this.source.ending?.kind === 'failed';
+  }
+
   /** @throws the failure of the stream, after its parts, or the reason given to {@link stop}. */
   read(): CompletionPart | undefined {
     if (this.failure !== undefined) throw this.failure;

@@ -46,7 +46,7 @@ export interface OwnStream extends StoredStream {
   begin(head: unknown): Promise<void>;
   /**
    * Ends the answer. Resolves with the ending that all readers get: `interrupted` if the store does not take the given one.
-   * `undefined`: the store may have taken it, so the readers have to come again.
+   * `undefined`: it stays unknown whether the store has taken it.
    */
   end(ending: Ending): Promise<Ending | undefined>;
   /**

@@ -86,7 +86,7 @@ export class CompatibleAnswers {
       }
       const completion = await completionOf(parts).catch(async (error: unknown) => {
         const { durable } = response.req.context;
-        throw durable === undefined ? error : await this.durable.failureOfWhole(error, durable);
+        throw durable === undefined ? error : await this.durable.failureOfWhole(error, durable, parts);
       });
       // The token counts are those of the record.
       await parts.record;

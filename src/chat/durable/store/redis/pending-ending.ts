@@ -23,7 +23,10 @@ export class PendingEnding {
 
   constructor(private readonly log: StreamLog) {}
 
-  /** Resolves with the ending that the readers get, or with nothing if they are disconnected. */
+  /**
+   * Resolves with the ending that the stream has. If that stays unknown for too long, the readers are disconnected, and this waits for
+   * Redis. `undefined`: it stays unknown.
+   */
   begin(ending: Ending): Promise<Ending | undefined> {
     if (this.toldAt !== Infinity) return Promise.resolve(this.log.ending);
     this.ending = ending;
@@ -35,24 +38,26 @@ export class PendingEnding {
     });
   }
 
-  /** Gives the readers their ending. Only the first call has an effect. */
-  tell(ending: Ending | undefined): void {
-    if (this.toldAt !== Infinity) return;
-    this.toldAt = performance.now();
-    this.stop();
-    if (ending === undefined) this.log.disconnect();
-    else this.log.end(ending);
-    this.resolve(ending);
+  /** Gives the readers their ending, unless they have one. */
+  tell(ending: Ending): void {
+    if (this.toldAt === Infinity) {
+      this.toldAt = performance.now();
+      this.log.end(ending);
+    }
+    this.stop(ending);
   }
 
-  stop(): void {
+  /** Waits for nothing more. */
+  stop(ending?: Ending): void {
     clearTimeout(this.limit);
+    this.resolve(ending);
   }
 
   private giveUp(): void {
     if (this.isSent) {
       this.limit = setTimeout(() => {
-        this.tell(undefined);
+        this.toldAt = performance.now();
+        this.log.disconnect();
       }, UNKNOWN_LIMIT_MS - LIMIT_MS);
     } else {
       this.ending = INTERRUPTED;

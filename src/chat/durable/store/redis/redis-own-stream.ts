@@ -195,7 +195,10 @@ export class RedisOwnStream implements OwnStream {
       hasFailed = true;
       const now = performance.now();
       if (!this.hasStarted && now - this.confirmedAt >= BEGIN_LIMIT_MS) this.lose();
-      if (now - this.pending.toldAt > this.tools.retentionMs) this.close();
+      if (now - this.pending.toldAt > this.tools.retentionMs) {
+        this.pending.stop();
+        this.close();
+      }
     }
     this.isWriting = false;
     this.writeIn(hasFailed ? RETRY_AFTER_MS : this.nextDelayMs());
@@ -274,7 +277,7 @@ export class RedisOwnStream implements OwnStream {
   /** Redis has the ending. */
   private finish(): void {
     if (this.isDropped) void this.tools.forget(this.claimed).catch(() => undefined);
-    this.pending.tell(this.pending.ending);
+    if (this.pending.ending !== undefined) this.pending.tell(this.pending.ending);
     this.close();
   }
 
