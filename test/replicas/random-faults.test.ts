@@ -106,7 +106,7 @@ async function run({ fleet, replicas, answers, random, flushes }: Run): Promise<
   await judge.checkRest();
   await judge.checkBudget(money, BUDGET);
   await judge.checkRecords(requests.all);
-  await judge.checkStreams(clients.ends, flushes);
+  await judge.checkStreams(clients.ends, flushes, requests.all);
   judge.checkOutput();
   expect(fleet.violations).toEqual([]);
   const statuses = [...countBy(requests.all, ({ status }) => String(status))].map(

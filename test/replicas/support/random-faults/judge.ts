@@ -157,7 +157,7 @@ export class Judge {
   }
 
   /** @throws {Violation} when two readers of one stream have different ends, or one key has two complete answers. */
-  async checkStreams(ends: readonly StreamEnd[], flushes: boolean): Promise<void> {
+  async checkStreams(ends: readonly StreamEnd[], flushes: boolean, all: readonly Sent[]): Promise<void> {
     const byStream = new Map<string, StreamEnd>();
     for (const end of ends) {
       const first = byStream.get(end.streamId) ?? end;
@@ -171,7 +171,11 @@ export class Judge {
     );
     for (const [question, completed] of countBy(rows, ({ request_id }) => questionOf(request_id))) {
       if (!/^(durable|whole)-/.test(question)) continue;
-      hold('one call a key', completed <= 1, () => `${question} has ${completed} complete answers`);
+      hold(
+        'one call a key',
+        completed <= 1,
+        () => `${question} has ${completed} complete answers: ${historyOf(all, question)}`,
+      );
     }
   }
 
