@@ -260,25 +260,27 @@ export class DurableStreams {
       const fail: EndStream = (reason) => {
         parts.stop(reason);
       };
+      const leave = this.openStreams.addReader(principal, fail);
       // The client comes again, and another replica continues.
-      const leave = this.addReader(principal, fail, () => {
-        sink.end();
+      const stopListening = this.drainState.whenStarted(() => {
+        if (this.store.isShared) sink.end();
       });
       const stop = sendChunks(parts, sink, requestId, clock);
       return () => {
+        stopListening();
         leave();
         stop();
       };
     });
   }
 
-  /** Ends the reader of a surface when its client leaves, its key is revoked, or the process stops and another replica can answer. */
+  /**
+   * Ends the reader of a surface when its client leaves, its key is revoked, or the grace period of the shutdown is over: the clients
+   * of other interfaces do not come again by themselves.
+   */
   attach(parts: LogReader, { principal }: ChatCaller, response: Response): void {
-    const stop: EndStream = (reason) => {
+    const leave = this.openStreams.addReader(principal, (reason) => {
       parts.stop(reason);
-    };
-    const leave = this.addReader(principal, stop, () => {
-      stop(shuttingDown());
     });
     const end = (): void => {
       leave();
@@ -286,24 +288,6 @@ export class DurableStreams {
     };
     if (response.closed) end();
     else response.once('close', end);
-  }
-
-  /**
-   * Adds a reader of a stream to the open streams.
-   *
-   * @param fail called with the reason when the credential of the reader ends, or the grace period of the shutdown is over.
-   * @param move called when the process stops and another replica can serve the reader.
-   * @returns a function to call when the reader has left.
-   */
-  private addReader(principal: Principal, fail: EndStream, move: () => void): () => void {
-    const leave = this.openStreams.addReader(principal, fail);
-    const stopListening = this.drainState.whenStarted(() => {
-      if (this.store.isShared) move();
-    });
-    return () => {
-      stopListening();
-      leave();
-    };
   }
 }
 
