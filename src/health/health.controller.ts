@@ -13,7 +13,7 @@ import { DrainState } from '../platform/common/drain-state.js';
 import { ServiceError } from '../platform/common/service-error.js';
 import { VERSION } from '../platform/common/version.js';
 import { DatabaseHealth } from '../platform/database/database-availability.js';
-import { errorBody } from '../platform/http/errors/error-body.js';
+import { errorBody } from '../platform/http/errors/send-error.js';
 import { DirectRoute } from '../platform/http/routing/direct-routes.js';
 import { Public } from '../platform/http/routing/public.decorator.js';
 import { RedisHealth } from '../platform/redis/redis-health.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
 import { limitsOf } from '../../src/throttling/account-limits.js';
-import { accountKeys } from '../../src/throttling/redis/account-keys.js';
+import { accountKeys } from '../../src/throttling/redis/account-scripts.js';
 import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 import { ServiceError } from '../../src/platform/common/service-error.js';
 import { parseJsonBody } from '../../src/platform/http/body/json/parse-json-body.js';
-import { errorBody } from '../../src/platform/http/errors/error-body.js';
+import { errorBody } from '../../src/platform/http/errors/send-error.js';
 import { RequestValidationPipe } from '../../src/platform/http/request/request-validation.pipe.js';
 
 const LIMIT_BYTES = 4 * 1024 * 1024;

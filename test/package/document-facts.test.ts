@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { ERRORS, STREAM_ONLY_CODES, type BuiltInErrorCode } from '../../src/platform/common/service-error.js';
 import { SHED_REASONS } from '../../src/platform/common/shed-load.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { accountKeys } from '../../src/throttling/redis/account-keys.js';
+import { accountKeys } from '../../src/throttling/redis/account-scripts.js';
 import { GeminiProtocol } from '../../src/upstreams/protocols/gemini/gemini.js';
 import { OllamaProtocol } from '../../src/upstreams/protocols/ollama/ollama.js';
 import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';

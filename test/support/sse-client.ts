@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from 'node:http';
-import type { ErrorBody } from '../../src/platform/http/errors/error-body.js';
+import type { ErrorBody } from '../../src/platform/http/errors/send-error.js';
 import { MODEL } from './catalog.js';
 import { waitFor } from './wait-for.js';
 

@@ -6,12 +6,12 @@ import { ServiceError } from '../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { clientGone } from '../../platform/http/request/client-gone.js';
 import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
-import { RequestLimiter } from '../../throttling/request-limiter.js';
+import { RequestLimiter, RepeatedRequests } from '../../throttling/request-limiter.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';
 import { DURABLE, type DurableOptions, type DurableRequest } from './durable-request.js';
 import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempotency-key.js';
-import { requestKey, type RequestKey } from './identity/stream-identity.js';
+import { requestKey, type RequestKey, locatorOf } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { DurableStreams } from './durable-streams.js';
 import { MAX_WAIT_MS } from '../stream/deferred-headers.js';
@@ -165,4 +165,22 @@ function requestBytes({ messages }: ConversationRequest): number {
     for (const { url } of imagesOf(message)) bytes += url.length;
   }
   return bytes;
+}
+
+/** Recognizes requests whose `Idempotency-Key` is in use. Their body decides afterwards, see `DurableClaimGuard`. */
+@Injectable()
+export class KnownIdempotencyKeys implements RepeatedRequests {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly store: StreamStore,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async isRepeat(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const sent = request.headers[IDEMPOTENCY_KEY_HEADER];
+    if (sent === undefined || !this.config.builtInPlugins.has('durable')) return false;
+    if (this.reflector.get<unknown>(DURABLE, context.getHandler()) === undefined) return false;
+    return this.store.knows(locatorOf(principalOf(request).accountId, checkedIdempotencyKey(sent)));
+  }
 }

@@ -4,7 +4,7 @@ import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { REDIS } from '../../platform/redis/redis.js';
 import { RepeatedRequests } from '../../throttling/request-limiter.js';
-import { KnownIdempotencyKeys } from './known-idempotency-keys.js';
+import { KnownIdempotencyKeys } from './durable-claim.guard.js';
 import { StreamMemory } from './log/stream-memory.js';
 import { MemoryStreamStore } from './store/memory-stream-store.js';
 import { StreamStore } from './store/stream-store.js';

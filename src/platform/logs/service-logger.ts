@@ -3,7 +3,6 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 import { createRequire } from 'node:module';
 import type { LogLevel } from '../config/config.js';
 import { LineOutput } from './line-output.js';
-import { shownError } from './shown-error.js';
 
 /** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
 const FRAMEWORK_CONTEXTS = new Set([
@@ -96,4 +95,30 @@ function prettyStream(): DestinationStream | undefined {
 function contextOf(context: readonly unknown[]): string | undefined {
   const last = context.at(-1);
   return typeof last === 'string' ? last : undefined;
+}
+
+/** The maximum number of nested causes in a log entry. Code rarely wraps an error more often. */
+const MAX_CAUSES = 3;
+
+interface ShownError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string | undefined;
+  readonly cause?: ShownError;
+}
+
+/**
+ * Returns the members of an error for the log. Leaves out all other members, because they can contain private data:
+ * database errors contain the data to be written, and parser errors contain the unreadable input.
+ */
+export function shownError(error: Error, depth = 0): ShownError {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(depth === 0 ? { stack: error.stack } : {}),
+    ...(cause instanceof Error && depth < MAX_CAUSES ? { cause: shownError(cause, depth + 1) } : {}),
+  };
 }

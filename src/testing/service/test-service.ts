@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { AppModule } from '../../app.module.js';
-import { createService, createServiceBy } from '../../platform/start/service.js';
+import { createService, createServiceBy, type CreateApplication } from '../../platform/start/service.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
 import type { Plugin } from '../../plugin-api/plugin-set.js';
-import { creatorWith } from './overrides.js';
 import { testConfig } from './test-config.js';
 
 /**
@@ -125,5 +124,30 @@ export async function createTestService({
       app.getHttpServer().closeAllConnections();
       await app.close();
     },
+  };
+}
+
+/**
+ * Returns what creates the application with these providers in place of the providers of the same tokens.
+ *
+ * @throws {Error} without the package `@nestjs/testing`.
+ */
+export async function creatorWith(overrides: readonly Exclude<Provider, Type>[]): Promise<CreateApplication> {
+  const { Test } = await import('@nestjs/testing').catch((cause: unknown) => {
+    throw new Error('Install @nestjs/testing to override providers or the clock.', { cause });
+  });
+  return async (module, adapter, options) => {
+    const builder = Test.createTestingModule({ imports: [module] });
+    if (options.logger) builder.setLogger(options.logger as never);
+    for (const override of overrides) {
+      const token = builder.overrideProvider(override.provide);
+      if ('useClass' in override) token.useClass(override.useClass);
+      else if ('useFactory' in override) {
+        token.useFactory({ factory: override.useFactory as () => unknown, inject: (override.inject ?? []) as never[] });
+      } else if ('useValue' in override) token.useValue(override.useValue);
+      else throw new Error('An override needs useValue, useClass or useFactory.');
+    }
+    const compiled = await builder.compile();
+    return compiled.createNestApplication<NestExpressApplication>(adapter, options);
   };
 }

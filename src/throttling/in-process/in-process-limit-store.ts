@@ -17,8 +17,14 @@ import {
   reservedBy,
   type LeasePart,
 } from '../limit-store.js';
-import { seededLimits, windowOf, type SeededLimit, type TokensUsed, wholeTokens } from '../tokens/tokens-used.js';
-import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
+import {
+  seededLimits,
+  windowOf,
+  type SeededLimit,
+  type TokensUsed,
+  wholeTokens,
+  TokensUsedLookup,
+} from '../tokens/tokens-used.js';
 import { AccountUse, statesOf, type Balance } from './account-use.js';
 
 /** Above this number, accounts without streams are removed even if they have used tokens today. */

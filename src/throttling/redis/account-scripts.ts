@@ -1,5 +1,17 @@
 import { RedisScript } from '../../platform/redis/redis-script.js';
 
+/**
+ * Returns the Redis keys of an account, or of one of the keys of its limits, in the order that the scripts expect. The braces are a hash tag, so that all keys of an
+ * account are in one slot of a cluster.
+ */
+export function accountKeys(accountId: string, key?: string): UseKeys {
+  const prefix = key === undefined ? `chat:{${accountId}}` : `chat:{${accountId}}:key:${key}`;
+  return [`${prefix}:use`, `${prefix}:streams`, `${prefix}:tokens`];
+}
+
+/** The Redis keys of an account, or of one of the keys of its limits. */
+type UseKeys = [use: string, streams: string, reservations: string];
+
 /** How long a lease lasts without a renewal. The slots of a killed replica become free after this time. */
 export const LEASE_MS = 25_000;
 /** How long Redis knows that the used tokens of a lease are counted, so that a repetition of {@link SETTLE} does not count them. */

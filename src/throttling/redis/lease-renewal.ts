@@ -1,8 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { inChunks } from '../../platform/common/in-chunks.js';
 import type { RedisConnection } from '../../platform/redis/redis-connection.js';
-import { accountKeys } from './account-keys.js';
-import { RENEW } from './account-scripts.js';
+import { accountKeys, RENEW } from './account-scripts.js';
 
 /** Three times in the life of a lease, so that one renewal may fail. */
 const RENEW_EVERY_MS = 8000;

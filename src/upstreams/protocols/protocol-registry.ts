@@ -6,7 +6,24 @@ import { checkedOptions } from '../contract/options-schema.js';
 import type { Protocol } from '../contract/protocol.js';
 import type { UpstreamCredentials } from '../credentials/upstream-credentials.js';
 import { CredentialSources } from '../credentials/credential-sources.js';
-import { PROTOCOLS } from './all-protocols.js';
+import { AnthropicProtocol } from './anthropic/anthropic.js';
+import { BedrockProtocol } from './bedrock/bedrock.js';
+import { BuiltinProtocol } from './builtin/builtin.js';
+import { GeminiProtocol } from './gemini/gemini.js';
+import { OllamaProtocol } from './ollama/ollama.js';
+import { OpenAiResponsesProtocol } from './openai-responses/openai-responses.js';
+import { OpenAiProtocol } from './openai/openai.js';
+
+/** The protocols of the service. To add a protocol, add one file, and one entry to this list. */
+export const PROTOCOLS: readonly Protocol[] = [
+  new OpenAiProtocol(),
+  new OpenAiResponsesProtocol(),
+  new AnthropicProtocol(),
+  new GeminiProtocol(),
+  new BedrockProtocol(),
+  new OllamaProtocol(),
+  new BuiltinProtocol(),
+];
 
 /** The protocols of plugins. One with the name of a built-in protocol replaces it. */
 export const PLUGIN_PROTOCOLS = new ExtensionPoint<Protocol>('protocols');

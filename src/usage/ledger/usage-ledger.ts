@@ -5,13 +5,17 @@ import { cutText } from '../../platform/common/text/cut-text.js';
 import { timeOrderedId } from '../../platform/common/time-ordered-id.js';
 import type { ModelConfig } from '../../platform/config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
-import { usageClient } from '../record/usage-client.js';
-import type { TokenCount, UsageRecord } from '../record/usage-record.js';
+import type { TokenCount, UsageRecord, UsageClient } from '../record/usage-record.js';
 import { UsageStore } from '../store/usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
 import { IntentLog, type StreamIntent } from './intent-log.js';
-import { RecordQueue } from './record-queue.js';
 import { RecordWriter } from './record-writer.js';
+
+/** Returns who asks, without any secret that would allow another request. */
+export function usageClient({ accountId, credential }: Principal): UsageClient {
+  const ofKey = credential.kind === 'api_key' ? credential : undefined;
+  return { accountId, credential: credential.kind, keyId: ofKey?.keyId, keyPrefix: ofKey?.prefix };
+}
 
 /** Records that end at about the same time are written together. The following records are written in the next round. */
 const WRITE_SOON_MS = 5;
@@ -193,4 +197,39 @@ export class UsageLedger implements BeforeApplicationShutdown {
 /** Returns a text, because JSON does not support infinity. */
 function reportedOf(count: TokenCount): string | undefined {
   return count.source === 'implausible' ? String(count.reported) : undefined;
+}
+
+/** The maximum number of records in memory, for the time when the store is unavailable. They use about 50 MB. */
+const MAX_QUEUED = 100_000;
+const RECORDS_PER_WRITE = 50;
+
+/**
+ * Holds the records that are not stored yet, oldest first. The length is limited, because a store can be unavailable for
+ * days.
+ */
+export class RecordQueue<Entry> {
+  private readonly entries: Entry[] = [];
+
+  get length(): number {
+    return this.entries.length;
+  }
+
+  /** Adds an entry. Returns false when the queue is full. */
+  add(entry: Entry): boolean {
+    if (this.entries.length >= MAX_QUEUED) return false;
+    this.entries.push(entry);
+    return true;
+  }
+
+  /**
+   * Passes all entries to `keep`, in portions. Entries stay in the queue until they are stored. Rejects when `keep`
+   * rejects.
+   *
+   * @param store resolves to the number of stored entries of the portion, counted from the first: at least one.
+   */
+  async drain(store: (portion: readonly Entry[]) => Promise<number>): Promise<void> {
+    while (this.entries.length > 0) {
+      this.entries.splice(0, await store(this.entries.slice(0, RECORDS_PER_WRITE)));
+    }
+  }
 }

@@ -11,9 +11,8 @@ import {
 import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
 import { BUDGET_HEADERS } from '../../platform/http/open-api/api-headers.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
-import { ReceiptSemaphore } from './receipt-semaphore.js';
+import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
-import { StreamReceipts } from './stream-receipts.js';
 import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
 @ApiTags('Usage')

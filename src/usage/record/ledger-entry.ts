@@ -2,11 +2,10 @@ import { ServiceError } from '../../platform/common/service-error.js';
 import type { ModelConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
 import { appliedPrice, costMicrosOf } from './cost.js';
-import { maxPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { isSeenFailure, streamOutcomeOf } from './stream-outcome.js';
-import { tokenKindsOf } from './token-kinds.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
-import type { StartedStream, UsageRecord } from './usage-record.js';
+import type { StartedStream, UsageRecord, TokenCount } from './usage-record.js';
+import type { TokenUsage } from '../../upstreams/contract/stream-part.js';
 
 declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {
@@ -110,4 +109,45 @@ export function failedRecord(record: UsageRecord, failure: ServiceError): UsageR
 /** @param raw a text. A protocol of a team may be written without types and pass other values. */
 function reasonOf(raw: unknown): string | undefined {
   return typeof raw === 'string' ? raw.slice(0, MAX_REASON_LENGTH).replace(ODD_CHARACTERS, ' ') : undefined;
+}
+
+/**
+ * A count is implausible above this multiple of the size of the model. The factor is wide for two reasons: providers that
+ * search the web or run tools count the tokens of every round, and the configured context length may be too small.
+ */
+const PLAUSIBLE_FACTOR = 100;
+/** The limit for a model of any size. The sum of millions of such counts is still exact. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** Returns the highest plausible number of tokens, for a prompt as well as for an answer. */
+export function maxPlausibleTokens({ contextLength, maxOutputTokens = contextLength }: ModelSize): number {
+  return Math.min(MAX_TOKENS, PLAUSIBLE_FACTOR * (contextLength + maxOutputTokens));
+}
+
+export type ModelSize = Pick<ModelConfig, 'contextLength' | 'maxOutputTokens'>;
+
+type TokenKinds = Pick<UsageRecord, 'cachedInputTokens' | 'cacheWriteInputTokens' | 'reasoningOutputTokens'>;
+
+/**
+ * Returns the parts of the counts that the provider has reported by kind. A part is unknown next to a whole that the
+ * provider has not reported, and if it is larger than its whole.
+ *
+ * @param usage the report of the provider.
+ */
+export function tokenKindsOf(usage: TokenUsage, input: TokenCount, output: TokenCount): TokenKinds {
+  const { cachedInputTokens, cacheWriteInputTokens, reasoningOutputTokens } = usage;
+  const cache = (cachedInputTokens ?? 0) + (cacheWriteInputTokens ?? 0);
+  const isCacheBelievable =
+    isPartOf(cachedInputTokens, input) && isPartOf(cacheWriteInputTokens, input) && isPartOf(cache, input);
+  return {
+    cachedInputTokens: isCacheBelievable ? cachedInputTokens : undefined,
+    cacheWriteInputTokens: isCacheBelievable ? cacheWriteInputTokens : undefined,
+    reasoningOutputTokens: isPartOf(reasoningOutputTokens, output) ? reasoningOutputTokens : undefined,
+  };
+}
+
+/** Checks the type too, because a protocol of a team may be written without types. */
+function isPartOf(part: number | undefined, whole: TokenCount): boolean {
+  if (part === undefined) return true;
+  return Number.isInteger(part) && part >= 0 && whole.source === 'reported' && part <= whole.count;
 }

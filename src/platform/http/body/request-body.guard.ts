@@ -1,13 +1,13 @@
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { getMetadataStorage } from 'class-validator';
 import { RouteMetadata } from '../../common/route-metadata.js';
 import { ServiceError } from '../../common/service-error.js';
 import { RequestValidationPipe } from '../request/request-validation.pipe.js';
 import { bodyClassOf, isBodyParser, type BodyType } from './body-class.decorator.js';
 import { readForm } from './form/form-body.js';
 import { isForm } from './form/form.decorator.js';
-import { IgnoredMembers, withoutUnknown } from './ignored-members.js';
 import { maxBodyValues } from './json/body-values.decorator.js';
 import { parseJsonBody } from './json/parse-json-body.js';
 import { requireUtf8Body } from './media-type.js';
@@ -97,4 +97,37 @@ export class RequestBodyGuard implements CanActivate {
     }
     return body;
   }
+}
+
+const IGNORED_MEMBERS_HEADER = 'X-Ignored-Parameters';
+/** The most names in the header. */
+const MAX_NAMES = 20;
+/** A longer name is not worth its bytes. */
+const NAME = /^[\w.$-]{1,64}$/;
+
+/** Collects the members of a body that have no effect, and names them in the response. */
+export class IgnoredMembers {
+  private readonly names = new Set<string>();
+
+  /** Adds a member. The header contains only names of letters, digits, `_`, `.`, `$` and `-`. */
+  readonly add = (name: string): void => {
+    if (this.names.size < MAX_NAMES && NAME.test(name)) this.names.add(name);
+  };
+
+  show(response: Response): void {
+    if (this.names.size > 0) response.setHeader(IGNORED_MEMBERS_HEADER, [...this.names].join(', '));
+  }
+}
+
+/**
+ * Returns the body without the members that its class does not define. Members of nested objects stay.
+ *
+ * @param ignore is called with the name of each member that is left out.
+ */
+export function withoutUnknown(body: object, type: Type<object>, ignore: (member: string) => void): object {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const known = new Set(rules.map(({ propertyName }) => propertyName));
+  const members = Object.entries(body) as [string, unknown][];
+  for (const [member] of members) if (!known.has(member)) ignore(member);
+  return Object.fromEntries(members.filter(([member]) => known.has(member)));
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { ServiceError } from '../../common/service-error.js';
-import { errorBody } from '../errors/error-body.js';
+import { errorBody } from '../errors/send-error.js';
 import { REQUEST_ID_HEADER } from '../request/request-context.js';
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {

@@ -5,8 +5,7 @@ import type { Completion } from '../../../chat/answer-contents.js';
 import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import { customInput } from '../shared/custom-tools.js';
 import { openAiError } from '../shared/error-formats.js';
-import { placedField } from '../shared/body-fields.js';
-import { chatCompletionsNames } from './body-names.js';
+import { placedField, type BodyNames } from '../shared/body-fields.js';
 import type { ChatCompletionsRequest } from './chat-completions-request.js';
 
 const LAST = 'data: [DONE]\n\n';
@@ -143,3 +142,20 @@ function usageOf({ inputTokens, outputTokens, cachedInputTokens, reasoningOutput
     }),
   };
 }
+
+/** @param hasNewerLimit whether the body has `max_completion_tokens`. */
+export const chatCompletionsNames = (hasNewerLimit: boolean): BodyNames => ({
+  members: [
+    [/^(tools\.\d+)\./, '$1.function.'],
+    [/^tool_choice\.tool$/, 'tool_choice.function.name'],
+    [/^response_format\./, 'response_format.json_schema.'],
+    [/^reasoning\.effort$/, 'reasoning_effort'],
+    ...(hasNewerLimit ? [[/^max_tokens$/, 'max_completion_tokens'] as const] : []),
+  ],
+  partMembers: [
+    [/\.toolCallId$/, '.tool_call_id'],
+    [/\.(?:url|mediaType)$/, '.image_url.url'],
+    [/\.json$/, '.function.arguments'],
+    [/\.name$/, '.function.name'],
+  ],
+});

@@ -1,9 +1,8 @@
 import type { BodyParser } from '../../../platform/http/body/body-class.decorator.js';
 import type { ToolChoice } from '../../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
-import { effortOf } from '../shared/effort.js';
+import { effortOf, type BodyPlace } from '../shared/body-fields.js';
 import { isObject, Members } from '../shared/members.js';
-import type { BodyPlace } from '../shared/body-fields.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../shared/surface-options.js';
 import { mappedMessages } from './messages.js';
 import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';

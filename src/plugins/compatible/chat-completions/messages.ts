@@ -1,7 +1,6 @@
 import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../../upstreams/contract/conversation.js';
-import { withoutEmpty, type BodyPlace } from '../shared/body-fields.js';
+import { withoutEmpty, type BodyPlace, detailOf } from '../shared/body-fields.js';
 import { customArguments } from '../shared/custom-tools.js';
-import { detailOf } from '../shared/image-detail.js';
 import { Members, refused } from '../shared/members.js';
 
 type AnswerPart = Exclude<AssistantMessage['content'], string>[number];

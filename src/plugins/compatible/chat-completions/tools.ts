@@ -1,6 +1,5 @@
 import type { ResponseFormat, Tool, ToolChoice } from '../../../upstreams/contract/conversation.js';
-import { customTool } from '../shared/custom-tools.js';
-import { functionOf } from '../shared/function-tools.js';
+import { customTool, functionOf } from '../shared/custom-tools.js';
 import { isObject, Members } from '../shared/members.js';
 
 interface ReadTools {

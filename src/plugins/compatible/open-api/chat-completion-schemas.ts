@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_MESSAGES } from '../chat-completions/chat-completions-request.js';
-import { EFFORTS } from '../shared/effort.js';
+import { EFFORTS } from '../shared/body-fields.js';
 import {
   anyObject,
   imageDetail,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DETAILS } from '../shared/image-detail.js';
+import { DETAILS } from '../shared/body-fields.js';
 
 /** Schemas that describe the bodies of several surfaces in the OpenAPI document. */
 

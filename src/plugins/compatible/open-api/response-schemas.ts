@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_ITEMS, SUMMARIES } from '../responses/request/responses-request.js';
 import { MODES } from '../responses/request/tools.js';
-import { EFFORTS } from '../shared/effort.js';
+import { EFFORTS } from '../shared/body-fields.js';
 import {
   anyObject,
   imageDetail,

@@ -1,6 +1,5 @@
 import type { Tool } from '../../../upstreams/contract/conversation.js';
-import { customTool } from '../shared/custom-tools.js';
-import { functionOf } from '../shared/function-tools.js';
+import { customTool, functionOf } from '../shared/custom-tools.js';
 import type { Members } from '../shared/members.js';
 
 /** What a call of a function is in the format. The conversation has functions only. */

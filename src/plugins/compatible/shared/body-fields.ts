@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../platform/common/service-error.js';
-import type { Message } from '../../../upstreams/contract/conversation.js';
+import type { Message, ReasoningOptions, ImageContent } from '../../../upstreams/contract/conversation.js';
+import type { Members } from './members.js';
 
 /** Where a message of the conversation stands in the body of the client. */
 export interface BodyPlace {
@@ -54,4 +55,20 @@ export function placedField(field: string, places: readonly BodyPlace[], { membe
 export function renamed(path: string, names: Names): string {
   const [from, to] = names.find(([pattern]) => pattern.test(path)) ?? [];
   return from === undefined || to === undefined ? path : path.replace(from, to);
+}
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Reads an effort of reasoning. `max` has the effect of `xhigh`. @throws {ServiceError} `invalid_request`. */
+export function effortOf(members: Members, name: string): ReasoningOptions['effort'] {
+  const effort = members.oneOf(name, EFFORTS);
+  return effort === 'max' ? 'xhigh' : effort;
+}
+
+export const DETAILS = ['auto', 'low', 'high', 'original'] as const;
+
+/** Reads the member `detail` of an image. `original` has the effect of `high`. @throws {ServiceError} `invalid_request`. */
+export function detailOf(image: Members): Pick<ImageContent, 'detail'> {
+  const detail = image.oneOf('detail', DETAILS);
+  return detail === undefined ? {} : { detail: detail === 'original' ? 'high' : detail };
 }

@@ -36,3 +36,16 @@ export function customInput(json: string): string {
     return json;
   }
 }
+
+/** A tool without parameters. */
+const NO_PARAMETERS = { type: 'object', properties: {} };
+
+/** Reads the definition of a function. @throws {ServiceError} `invalid_request`. */
+export function functionOf(definition: Members): Tool {
+  return {
+    name: definition.requiredText('name'),
+    description: definition.text('description'),
+    parameters: definition.json('parameters') ?? NO_PARAMETERS,
+    strict: definition.boolean('strict'),
+  };
+}

@@ -4,7 +4,7 @@ import type { GenerationOptions } from '../../../platform/config/capabilities.js
 import type { AttemptSpan, AttemptTracer } from '../../../upstreams/completion/attempt-observer.js';
 import type { AttemptTrace, CallTrace } from '../../../upstreams/completion/call-trace.js';
 import type { ChatCall } from '../../../upstreams/contract/chat-call.js';
-import { headersOf } from './trace-parent.js';
+import { headersOf } from './request-spans.js';
 
 /** The names of the GenAI conventions by the host of the provider. */
 const BY_HOST: readonly (readonly [host: RegExp, name: string])[] = [

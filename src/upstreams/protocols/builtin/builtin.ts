@@ -3,19 +3,18 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
 import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
-import type { Tool } from '../../contract/conversation.js';
-import { textsOf } from '../../contract/message-texts.js';
+import type { Tool, Message, ImageContent, ToolMessage } from '../../contract/conversation.js';
+import { textsOf, imagesOf } from '../../contract/message-texts.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { newToolCallId } from '../shared/tool-calls.js';
-import { calledTools } from './called-tools.js';
 import { schemaJson } from './schema-value.js';
-import { untilStop } from './stop-texts.js';
 import { countWords, wordsOf } from './words.js';
-import { plainMessages } from '../shared/plain-messages.js';
-import { describedContents } from './described-contents.js';
+import { plainMessages, joinedTexts } from '../shared/plain-messages.js';
 import { replyTo } from './small-talk.js';
+import { CalledNames } from '../shared/called-names.js';
+import { inlineImage } from '../shared/data-url.js';
 
 interface BuiltinProtocolOptions {
   /** The delay between two words, in milliseconds. 0: no delay. */
@@ -127,4 +126,100 @@ function replyWords({ messages, options, responseFormat }: ChatCall): Iterable<s
   const described = describedContents(messages);
   const words = described === undefined ? replyTo(plainMessages(messages), options.temperature) : wordsOf(described);
   return responseFormat?.type === 'json' ? wordsOf(JSON.stringify({ answer: [...words].join('') })) : words;
+}
+
+/** The number of UTF-16 units to read of a message. */
+const MAX_LENGTH_READ = 64 * 1024;
+const MIN_WORD_LENGTH = 4;
+const WORDS = /[\p{L}\p{N}]+/gu;
+/** The places where the parts of a name such as `getWeather` meet. */
+const HUMPS = /(?<=[a-z\d])(?=[A-Z])/;
+
+/**
+ * Returns the tools that the stand-in calls. With the choice `auto`, these are the tools with a word of four letters or more in
+ * their name that occurs in the last message of the user: the first such tool, or all of them if parallel calls are requested. After
+ * the result of a tool it calls none. With `required` it calls at least the first tool, and with a named tool this one, always.
+ */
+export function calledTools({ tools, toolChoice = 'auto', parallelToolCalls, messages }: ChatCall): readonly Tool[] {
+  if (tools === undefined || toolChoice === 'none') return [];
+  if (typeof toolChoice === 'object') return tools.filter(({ name }) => name === toolChoice.tool);
+  if (toolChoice === 'auto' && messages.at(-1)?.role === 'tool') return [];
+  const words = wordsOfUser(messages);
+  const named = tools.filter(({ name }) => wordsOfName(name).some((word) => words.has(word)));
+  const wanted = named.length === 0 && toolChoice === 'required' ? tools : named;
+  return named.length > 0 && parallelToolCalls === true ? named : wanted.slice(0, 1);
+}
+
+function wordsOfUser(messages: readonly Message[]): ReadonlySet<string> {
+  const last = messages.findLast(({ role }) => role === 'user');
+  if (last?.role !== 'user') return new Set();
+  const text = joinedTexts(last.content).slice(0, MAX_LENGTH_READ).toLowerCase();
+  return new Set(text.match(WORDS) ?? []);
+}
+
+function wordsOfName(name: string): readonly string[] {
+  const words = name.split(/[_-]/).flatMap((part) => [part, ...part.split(HUMPS)]);
+  return words.filter(({ length }) => length >= MIN_WORD_LENGTH).map((word) => word.toLowerCase());
+}
+
+/**
+ * Returns the answer to results of tools, or to images of the user, if the last message has any. The answer contains each result,
+ * and the type and the size of each image.
+ */
+export function describedContents(messages: readonly Message[]): string | undefined {
+  const last = messages.at(-1);
+  if (last?.role === 'tool') return describedResults(last, messages);
+  if (last?.role !== 'user') return undefined;
+  const images = [...imagesOf(last)];
+  return images.length === 0 ? undefined : images.map(describedImage).join(' ');
+}
+
+function describedResults({ content: results }: ToolMessage, messages: readonly Message[]): string {
+  const names = new CalledNames();
+  for (const message of messages) names.add(message);
+  return results
+    .map((result) => {
+      const { content, isError } = result;
+      const images = typeof content === 'string' ? [] : content.filter((part) => part.type === 'image');
+      const what = isError === true ? 'failed with' : 'returned';
+      const text = `The tool ${names.of(result)} ${what}: ${joinedTexts(content)}`;
+      return [text, ...images.map(describedImage)].join('\n');
+    })
+    .join('\n');
+}
+
+function describedImage({ url, mediaType }: ImageContent): string {
+  const inline = inlineImage({ url });
+  if (inline === undefined)
+    return `I got an image of the type ${mediaType ?? 'unknown'} at a URL, which I do not fetch.`;
+  const bytes = Buffer.byteLength(inline.base64, 'base64');
+  return `I got an image of the type ${inline.mediaType} with ${bytes} bytes.`;
+}
+
+/**
+ * Yields a text up to the stop text that is the first to be whole, wherever the text is divided. Holds back the end of the text as long as it can be the beginning of a stop
+ * text.
+ *
+ * @param pieces the text, in pieces.
+ */
+export function* untilStop(pieces: Iterable<string>, stops: readonly string[]): Generator<string, void> {
+  const bufferLength = Math.max(...stops.map(({ length }) => length)) - 1;
+  let buffer = '';
+  for (const piece of pieces) {
+    buffer += piece;
+    const end = firstStop(buffer, stops);
+    const sure = end === Infinity ? buffer.length - bufferLength : end;
+    if (sure > 0) yield buffer.slice(0, sure);
+    if (end !== Infinity) return;
+    buffer = buffer.slice(Math.max(sure, 0));
+  }
+  if (buffer !== '') yield buffer;
+}
+
+/** Returns where the stop text begins that ends first, or `Infinity`. */
+function firstStop(text: string, stops: readonly string[]): number {
+  const found = stops.map((stop) => ({ start: text.indexOf(stop), length: stop.length }));
+  const ends = found.filter(({ start }) => start !== -1).map(({ start, length }) => ({ start, end: start + length }));
+  const [first] = ends.sort((one, other) => one.end - other.end || one.start - other.start);
+  return first?.start ?? Infinity;
 }

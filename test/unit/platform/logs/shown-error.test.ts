@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownError } from '../../../../src/platform/logs/shown-error.js';
+import { shownError } from '../../../../src/platform/logs/service-logger.js';
 
 const errorWith = (message: string, members: object = {}) => Object.assign(new Error(message), members);
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { FlapDamping } from '../../../../src/platform/redis/flap-damping.js';
+import { FlapDamping } from '../../../../src/platform/redis/server-health.js';
 
 const FLAP_WINDOW_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { watchConfig } from '../../../../src/platform/start/config-watch.js';
+import { watchConfig } from '../../../../src/platform/start/bootstrap.js';
 import { CONFIG } from '../../../../src/platform/config/config.js';
 import { ConfigReload } from '../../../../src/models/config-reload.js';
 

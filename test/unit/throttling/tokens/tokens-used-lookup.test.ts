@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
-import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used-lookup.js';
+import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used.js';
 
 const DAY = Date.parse('2026-11-21T00:00:00Z');
 const LIMIT: Limit = { name: 'tokensPerDay', unit: 'tokens', window: 'day', max: 100 };

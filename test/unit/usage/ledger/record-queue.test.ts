@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
+import { RecordQueue } from '../../../../src/usage/ledger/usage-ledger.js';
 
 describe('the queue of records', () => {
   it('holds 100,000 records', () => {

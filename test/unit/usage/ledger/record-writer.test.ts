@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, beforeEach } from 'vitest';
-import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
+import { RecordQueue } from '../../../../src/usage/ledger/usage-ledger.js';
 import { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';

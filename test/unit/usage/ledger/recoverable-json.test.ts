@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recoverableJson } from '../../../../src/usage/ledger/recoverable-json.js';
+import { recoverableJson } from '../../../../src/usage/ledger/record-writer.js';
 
 describe('a record as a text that can be recovered', () => {
   it('is its JSON, with the values that JSON does not support as texts', () => {

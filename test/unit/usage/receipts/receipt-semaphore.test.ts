@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
-import { ReceiptSemaphore } from '../../../../src/usage/receipts/receipt-semaphore.js';
+import { ReceiptSemaphore } from '../../../../src/usage/receipts/stream-receipts.js';
 import { Latch } from '../../../support/latch.js';
 
 describe('the lookups of receipts', () => {

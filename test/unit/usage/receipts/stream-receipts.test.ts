@@ -3,10 +3,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
-import { ReceiptSemaphore } from '../../../../src/usage/receipts/receipt-semaphore.js';
-import { type ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
+import { ReceiptSemaphore, StreamReceipts } from '../../../../src/usage/receipts/stream-receipts.js';
+import type { ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
 import { ReceiptsController } from '../../../../src/usage/receipts/receipts.controller.js';
-import { StreamReceipts } from '../../../../src/usage/receipts/stream-receipts.js';
 import { ROW } from './receipt-row.js';
 
 describe('the receipts of an account', () => {

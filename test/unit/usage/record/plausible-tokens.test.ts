@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxPlausibleTokens } from '../../../../src/usage/record/plausible-tokens.js';
+import { maxPlausibleTokens } from '../../../../src/usage/record/ledger-entry.js';
 
 describe('the highest plausible number of tokens', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tokenKindsOf } from '../../../../src/usage/record/token-kinds.js';
+import { tokenKindsOf } from '../../../../src/usage/record/ledger-entry.js';
 
 describe('the kinds of tokens', () => {
   const [input, output] = [{ source: 'reported', count: 100 } as const, { source: 'reported', count: 10 } as const];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import type { TierConfig } from '../../../../src/platform/config/config.js';
-import { usageClient } from '../../../../src/usage/record/usage-client.js';
+import { usageClient } from '../../../../src/usage/ledger/usage-ledger.js';
 
 describe('the client of a record', () => {
   const tier = { name: 'free' } as TierConfig;

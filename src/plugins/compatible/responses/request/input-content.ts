@@ -1,5 +1,5 @@
 import type { ImageContent, TextContent } from '../../../../upstreams/contract/conversation.js';
-import { detailOf } from '../../shared/image-detail.js';
+import { detailOf } from '../../shared/body-fields.js';
 import type { Members } from '../../shared/members.js';
 
 /** A content of a message, with its path in the body. */

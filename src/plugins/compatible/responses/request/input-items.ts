@@ -3,7 +3,7 @@ import type { AssistantMessage, Message, ToolResult } from '../../../../upstream
 import { decodeState, providerState } from '../reasoning-state.js';
 import { joinedTexts, piecesOf, textPiecesOf, type Piece } from './input-content.js';
 import { customArguments } from '../../shared/custom-tools.js';
-import { effortOf } from '../../shared/effort.js';
+import { effortOf } from '../../shared/body-fields.js';
 import { functionName, SEARCH_NAME } from '../offered-tools.js';
 import { refused, type Members } from '../../shared/members.js';
 

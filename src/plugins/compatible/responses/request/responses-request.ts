@@ -2,7 +2,7 @@ import { Steps } from '../../../../platform/common/event-loop/event-loop-turns.j
 import type { BodyParser } from '../../../../platform/http/body/body-class.decorator.js';
 import type { ConversationRequest, ResponseFormat } from '../../../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
-import { effortOf } from '../../shared/effort.js';
+import { effortOf } from '../../shared/body-fields.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
 import { Members } from '../../shared/members.js';
 import type { ReasoningForm } from '../response/reasoning-item.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageProblem } from '../../../../../src/chat/request/conversation/image-url.js';
+import { imageProblem } from '../../../../../src/chat/request/conversation/message-schema.js';
 
 const problemOf = (data: string) => imageProblem(`data:image/png;base64,${data}`, undefined);
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ReadingPace } from '../../../../../src/platform/http/body/reading-pace.js';
+import { ReadingPace } from '../../../../../src/platform/http/body/read-body.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../src/platform/common/service-error.js';
-import { errorBody } from '../../../../../src/platform/http/errors/error-body.js';
+import { errorBody } from '../../../../../src/platform/http/errors/send-error.js';
 
 const text = fc
   .tuple(fc.constantFrom('x', '\u0000', '"', '中', '😀', '\ud800', '\u2028'), fc.integer({ min: 0, max: 20_000 }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCompletionsNames } from '../../../../../src/plugins/compatible/chat-completions/body-names.js';
+import { chatCompletionsNames } from '../../../../../src/plugins/compatible/chat-completions/chat-completions-answer.js';
 import {
   CHAT_COMPLETIONS_BODY,
   type ChatCompletionsRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, headersOf } from '../../../../../src/plugins/observability/tracing/trace-parent.js';
+import { callerOf, headersOf } from '../../../../../src/plugins/observability/tracing/request-spans.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const SPAN_ID = 'b7ad6b7169203331';

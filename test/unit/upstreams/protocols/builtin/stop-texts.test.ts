@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { untilStop } from '../../../../../src/upstreams/protocols/builtin/stop-texts.js';
+import { untilStop } from '../../../../../src/upstreams/protocols/builtin/builtin.js';
 
 const textOf = (pieces: Iterable<string>) => [...pieces].join('');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openAiUsage } from '../../../../../src/upstreams/protocols/openai/openai-usage.js';
+import { openAiUsage } from '../../../../../src/upstreams/protocols/openai/openai-chunk.js';
 
 const usage = (completion_tokens?: number, reasoning_tokens?: number, total_tokens?: number) =>
   openAiUsage({
