@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { OperatorRequests } from '../../../../accounts/operator-keys/operator-requests.js';
-import { bearerTokenIn } from '../../../../auth/operators/operator-access.js';
-import { canonicalJson } from '../../../../platform/common/json/canonical-json.js';
-import { ServiceError } from '../../../../platform/common/service-error.js';
+import { OperatorRequests } from '../../../accounts/operator-keys/operator-requests.js';
+import { bearerTokenIn } from '../../../auth/operators/operator-access.js';
+import { canonicalJson } from '../../../platform/common/json/canonical-json.js';
+import { ServiceError } from '../../../platform/common/service-error.js';
+import type { Creation } from '../operations/operation.js';
 
 const HEADER = 'Idempotency-Key';
 const KEY = /^[\x21-\x7e]{1,255}$/;
-
-interface Creation<T> {
-  /** Returns what an earlier request has created, without its secret. `undefined`: there is nothing with this id. */
-  find(id: string): Promise<T | undefined>;
-  create(id: string): Promise<T>;
-}
 
 /** Creates what a request asks for, and only once if the request has an `Idempotency-Key`. */
 @Injectable()
