@@ -44,7 +44,7 @@ export function oneOf<T extends string>(value: string | undefined, field: string
 }
 
 /** Creates the error for a parameter of the query. The name may be text of the caller. */
-export function invalidParameter(name: string, message: string): ServiceError {
+function invalidParameter(name: string, message: string): ServiceError {
   const detail: ErrorDetail = { field: name.slice(0, 100), message };
   return new ServiceError('invalid_request', `The query is invalid: ${detail.field} ${message}.`, {
     details: [detail],
@@ -57,7 +57,7 @@ const BASE64URL = /^[\w-]+$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** One page of a list, as the API sends it. */
-export interface ListPage<T> {
+interface ListPage<T> {
   readonly data: readonly T[];
   /** The `cursor` of the next page. `null`: this is the last page. */
   readonly next_cursor: string | null;
