@@ -7,8 +7,8 @@ import { ACCOUNT_OPERATIONS } from '../operations/account-operations.js';
 import { KEY_OPERATIONS } from '../operations/key-operations.js';
 import { INVITATION_OPERATIONS, OPERATOR_KEY_OPERATIONS } from '../operations/operator-operations.js';
 import { listAuditEntries, listUsage } from '../operations/report-operations.js';
-import { Creations } from './creations.js';
 import { controllerOf } from './operation-routes.js';
+import { OperationRunner } from './operation-runner.js';
 
 const usage = controllerOf([listUsage]);
 PartOf('reports')(usage);
@@ -25,6 +25,6 @@ PartOf('audit')(audit);
     audit,
     controllerOf(OPERATOR_KEY_OPERATIONS),
   ],
-  providers: [Creations],
+  providers: [OperationRunner],
 })
 export class AdminApiModule {}

@@ -4,94 +4,45 @@ import {
   Controller,
   Header,
   HttpCode,
-  Inject,
   Param,
   Req,
   RequestMapping,
   RequestMethod,
   type Type,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
-import { accountIdOf } from '../../../accounts/account/account.entity.js';
-import type { MadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
-import { OperatorApi, operatorOf } from '../../../auth/operators/operator-access.js';
-import { authorOf } from '../../../auth/session/request-session.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { OperatorApi } from '../../../auth/operators/operator-access.js';
 import type { BuiltInErrorCode } from '../../../platform/common/service-error.js';
 import { ApiHeader, ApiOperation, ApiQuery, ApiResponse } from '../../../platform/http/open-api/api-decorators.js';
 import { ApiErrors } from '../../../platform/http/open-api/api-errors.decorator.js';
 import { OnlyIf } from '../../../platform/http/routing/only-if.decorator.js';
 import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { Pages } from '../../dashboard/pages.js';
-import type { ApiInput, Operation } from '../operations/operation.js';
-import { MADE_PARAMETERS, madeInQuery } from '../operations/query.js';
-import { Creations } from './creations.js';
-
-/** The members of a body that say what happens to what an operator or an operator key has made. */
-interface MadeBody {
-  readonly keep_made?: boolean;
-  readonly end_operators?: boolean;
-}
-
-type Handler = (this: OperationRoutes, request: Request, body?: object) => Promise<unknown>;
-
-/** Runs the operations of requests. */
-class OperationRoutes {
-  constructor(
-    readonly services: ModuleRef,
-    readonly creations: Creations,
-    readonly pages: Pages,
-    readonly now: Clock,
-  ) {}
-
-  inputOf(request: Request, body?: object): ApiInput {
-    const params = request.params as Readonly<Record<string, string>>;
-    const { query } = request;
-    return {
-      get: (token) => this.services.get(token, { strict: false }),
-      get account() {
-        return { id: accountIdOf(params['account_id'] ?? '') };
-      },
-      id: Object.values(params).at(-1) ?? '',
-      body,
-      get made(): MadeOptions {
-        if (body === undefined) return madeInQuery(query);
-        const { keep_made: keepMade, end_operators: endOperators } = body as MadeBody;
-        return { keepMade, endOperators };
-      },
-      query,
-      author: authorOf(request),
-      operatorId: operatorOf(request).id,
-      now: this.now,
-      once: (creation) => this.creations.run(request, creation),
-      linkTo: (path) => `${this.pages.originOf(request)}${path}`,
-    };
-  }
-}
+import type { Operation } from '../operations/operation.js';
+import { CASCADE_PARAMETERS } from '../operations/query.js';
+import { IDEMPOTENCY_KEY, OperationRunner } from './operation-runner.js';
 
 /** Creates the controller with the routes of operations. All their requests count against the budget of their operator key. */
 export function controllerOf(operations: readonly Operation[]): Type<object> {
   @Controller('admin')
   @OperatorApi()
   @LimitedByBudget('operator_api')
-  class OperationsController extends OperationRoutes {
-    constructor(services: ModuleRef, creations: Creations, pages: Pages, @Inject(CLOCK) now: Clock) {
-      super(services, creations, pages, now);
-    }
+  class OperationsController {
+    constructor(readonly runner: OperationRunner) {}
   }
   for (const operation of operations) addRoute(OperationsController, operation);
   return OperationsController;
 }
 
-function addRoute(controller: Type<OperationRoutes>, operation: Operation): void {
+interface RoutesOfOperations {
+  readonly runner: OperationRunner;
+}
+
+function addRoute(controller: Type<RoutesOfOperations>, operation: Operation): void {
   const prototype = controller.prototype as object;
   const { id, body } = operation;
-  const handler: Handler = async function (request, given) {
-    const result = await operation.run(this.inputOf(request, given) as ApiInput<never>);
-    if (operation.answer === undefined) return undefined;
-    return operation.show === undefined ? result : operation.show(result);
-  };
+  function handler(this: RoutesOfOperations, request: Request, given?: object): Promise<unknown> {
+    return this.runner.run(operation, request, given);
+  }
   Object.defineProperty(handler, 'name', { value: id });
   Object.defineProperty(prototype, id, { value: handler, writable: true, configurable: true });
   const [method, path] = operation.route.split(' ') as [keyof typeof RequestMethod, string];
@@ -117,9 +68,9 @@ function statusOf({ status, answer }: Operation): number {
 
 /** Describes an operation in the OpenAPI document. */
 function descriptionOf(operation: Operation, method: string, names: readonly string[]): MethodDecorator[] {
-  const { id, summary, description, body, answer, filters, takesMade = false, isIdempotent = false } = operation;
+  const { id, summary, description, body, answer, filters, takesCascade = false, isIdempotent = false } = operation;
   const errors = new Map<BuiltInErrorCode, boolean>([
-    ['invalid_request', body !== undefined || takesMade || filters !== undefined],
+    ['invalid_request', body !== undefined || takesCascade || filters !== undefined],
     ['forbidden', method !== 'GET'],
     ['not_found', names.length > 0 && filters === undefined],
     ['idempotency_conflict', isIdempotent],
@@ -127,8 +78,8 @@ function descriptionOf(operation: Operation, method: string, names: readonly str
   const queries = filters === undefined ? [] : [...Object.entries(filters).map(filter), ...PAGING];
   return [
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
-    ...(isIdempotent ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
-    ...[...queries, ...(takesMade ? MADE : [])].map((query) => ApiQuery({ required: false, ...query })),
+    ...(isIdempotent ? [ApiHeader(IDEMPOTENCY_HEADER)] : []),
+    ...[...queries, ...(takesCascade ? CASCADE_QUERIES : [])].map((query) => ApiQuery({ required: false, ...query })),
     ApiResponse({
       status: statusOf(operation),
       ...(answer === undefined ? { description: 'Done.' } : { type: answer }),
@@ -137,8 +88,8 @@ function descriptionOf(operation: Operation, method: string, names: readonly str
   ];
 }
 
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
+const IDEMPOTENCY_HEADER = {
+  name: IDEMPOTENCY_KEY,
   required: false,
   schema: { type: 'string', maxLength: 255 },
   description:
@@ -159,6 +110,6 @@ const PAGING = [
   { name: 'cursor', schema: { type: 'string' }, description: 'The `next_cursor` of the page before.' },
 ] as const;
 
-const MADE = Object.entries(MADE_PARAMETERS).map(
+const CASCADE_QUERIES = Object.entries(CASCADE_PARAMETERS).map(
   ([name, description]) => ({ name, schema: { type: 'boolean', default: false }, description }) as const,
 );

@@ -7,7 +7,7 @@ import {
   setPassword,
   updateAccount,
 } from '../operations/account-operations.js';
-import { command, MADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
+import { command, CASCADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
 import { jsonArray } from './printed-result.js';
 
 const required = { email: 'E' } as const;
@@ -32,11 +32,11 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   }),
   operationCommand(updateAccount, { name: 'account tier', required: { ...required, tier: 'T' }, shows: shown }),
   operationCommand(updateAccount, {
-    ...{ name: 'account role', required: { ...required, role: 'R' }, flags: MADE_FLAGS },
+    ...{ name: 'account role', required: { ...required, role: 'R' }, flags: CASCADE_FLAGS },
     shows: ({ id, email, role }) => ({ id, email, role }),
   }),
   operationCommand(updateAccount, {
-    ...{ name: 'account disable', required, flags: MADE_FLAGS },
+    ...{ name: 'account disable', required, flags: CASCADE_FLAGS },
     sets: { disabled: true },
     shows: (account) => withState({ account, state: stateOf(account) }),
   }),
@@ -45,7 +45,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     sets: { disabled: false },
     shows: (account) => withState({ account, state: stateOf(account) }),
   }),
-  operationCommand(deleteAccount, { name: 'account delete', required, flags: MADE_FLAGS, shows: withState }),
+  operationCommand(deleteAccount, { name: 'account delete', required, flags: CASCADE_FLAGS, shows: withState }),
   command({
     name: 'account list',
     run: (app) => Promise.resolve(jsonArray(app.get(AccountStates).pages(), shownInList)),

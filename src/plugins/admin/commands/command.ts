@@ -57,7 +57,7 @@ export function command<R extends string = never, O extends string = never, F ex
 }
 
 /** The flags of the commands that end an operator or an operator key. */
-export const MADE_FLAGS = ['keep-made', 'end-operators'] as const;
+export const CASCADE_FLAGS = ['keep-made', 'end-operators'] as const;
 
 interface OperationCommand<Result> extends Partial<Command>, Pick<Command, 'name'> {
   /** The members of the body that are not options. */
@@ -87,7 +87,7 @@ export function operationCommand<Body, Result>(
         account: options['email'] ?? '',
         id: options['id'] ?? '',
         body: { ...Object.fromEntries(members), ...sets } as Body,
-        made: { keepMade: 'keep-made' in options, endOperators: 'end-operators' in options },
+        cascade: { keepMade: 'keep-made' in options, endOperators: 'end-operators' in options },
         author: COMMAND,
         once: ({ create }) => create(randomUUID()),
       });

@@ -11,7 +11,7 @@ import { ServiceError } from '../../../platform/common/service-error.js';
 import { MICROS } from '../../../platform/config/limits/budget.js';
 import { accountDisabled } from '../operations/key-operations.js';
 import { revokeOperatorKey } from '../operations/operator-operations.js';
-import { COMMAND, command, MADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
+import { COMMAND, command, CASCADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
 
 const MAX_DAYS = 36_500;
 /** Removes a limit. */
@@ -102,7 +102,7 @@ export const OPERATOR_KEY_COMMANDS: readonly Command[] = [
     name: 'operator-key list',
     run: async (app) => (await app.get(OperatorKeys).list()).map(wireOperatorKey),
   }),
-  operationCommand(revokeOperatorKey, { name: 'operator-key revoke', required: { id: 'ID' }, flags: MADE_FLAGS }),
+  operationCommand(revokeOperatorKey, { name: 'operator-key revoke', required: { id: 'ID' }, flags: CASCADE_FLAGS }),
 ];
 
 /** Reads the limits from the options. A missing option changes nothing. @throws {ServiceError} for an invalid number. */

@@ -12,37 +12,22 @@ import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
 import { UsageBudget } from '../../../usage/reports/usage.dto.js';
 import { RESET_PATH } from '../../dashboard/paths.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
-import { limitIn, MADE_PARAMETERS, oneOf, pageByPosition, parametersIn, positionIn } from './query.js';
-import {
-  bodySchema,
-  choice,
-  EMAIL,
-  flag,
-  LINK,
-  MAKER,
-  nullable,
-  objectSchema,
-  optional,
-  pageSchema,
-  TEXT,
-  text,
-  TIME,
-  UUID,
-} from './schemas.js';
+import { limitIn, CASCADE_PARAMETERS, oneOf, pageByPosition, parametersIn, positionIn } from './query.js';
+import * as schema from './schemas.js';
 
-const ACCOUNT = objectSchema('AdminAccount', {
-  id: UUID,
-  email: EMAIL,
-  tier: { ...TEXT, description: 'The name of a tier of the configuration.' },
-  role: { ...TEXT, enum: ACCOUNT_ROLES },
+const ACCOUNT = schema.object('AdminAccount', {
+  id: schema.UUID,
+  email: schema.EMAIL,
+  tier: { ...schema.TEXT, description: 'The name of a tier of the configuration.' },
+  role: { ...schema.TEXT, enum: ACCOUNT_ROLES },
   operator_by: {
-    ...MAKER,
+    ...schema.MAKER,
     description:
       'The id of the operator, or of the operator key, that has made the account an operator. `null`: it is no operator, or the ' +
       'admin command or single sign-on has.',
   },
-  state: { ...TEXT, enum: ['active', 'disabled'] },
-  created_at: TIME,
+  state: { ...schema.TEXT, enum: ['active', 'disabled'] },
+  created_at: schema.TIME,
 });
 
 function wireAccount(account: ListedAccount) {
@@ -62,7 +47,7 @@ const listAccounts = operation({
   id: 'listAccounts',
   route: 'GET accounts',
   summary: 'Lists the accounts, newest first',
-  answer: pageSchema('AdminAccountPage', ACCOUNT),
+  answer: schema.page('AdminAccountPage', ACCOUNT),
   filters: FILTERS,
   async run({ get, query, operatorId }: ApiInput) {
     const { email, search, state, tier, limit, cursor } = parametersIn(query, FILTERS);
@@ -78,9 +63,9 @@ const getAccount = operation({
   id: 'getAccount',
   route: 'GET accounts/:account_id',
   summary: 'Returns an account, with what is left of its budget',
-  answer: objectSchema(
+  answer: schema.object(
     'AdminAccountWithBudget',
-    { budget: nullable({ type: UsageBudget, description: '`null`: the tier has no budget.' }) },
+    { budget: schema.nullable({ type: UsageBudget, description: '`null`: the tier has no budget.' }) },
     ACCOUNT,
   ),
   async run({ get, account: reference }: ApiInput) {
@@ -91,14 +76,14 @@ const getAccount = operation({
   },
 });
 
-const NewAccount = bodySchema('NewAdminAccount', {
-  email: text(EMAIL),
-  password: optional(
-    text({
+const NewAccount = schema.body('NewAdminAccount', {
+  email: schema.text(schema.EMAIL),
+  password: schema.optional(
+    schema.text({
       description: 'Without a password, the person signs in by single sign-on, or by a link for a new password.',
     }),
   ),
-  tier: optional(text({ description: 'By default the default tier of the configuration.' })),
+  tier: schema.optional(schema.text({ description: 'By default the default tier of the configuration.' })),
 });
 
 export const createAccount = operation({
@@ -119,16 +104,18 @@ export const createAccount = operation({
   show: wireAccount,
 });
 
-const AccountChanges = bodySchema(
+const AccountChanges = schema.body(
   'AdminAccountChanges',
   {
-    tier: optional(text()),
-    role: optional(choice(ACCOUNT_ROLES)),
-    disabled: optional(flag({ description: 'A disabled account has no sessions, and its API keys are refused.' })),
+    tier: schema.optional(schema.text()),
+    role: schema.optional(schema.choice(ACCOUNT_ROLES)),
+    disabled: schema.optional(
+      schema.flag({ description: 'A disabled account has no sessions, and its API keys are refused.' }),
+    ),
   },
-  bodySchema('Made', {
-    keep_made: optional(flag({ default: false, description: MADE_PARAMETERS.keep_made })),
-    end_operators: optional(flag({ default: false, description: MADE_PARAMETERS.end_operators })),
+  schema.body('Cascade', {
+    keep_made: schema.optional(schema.flag({ default: false, description: CASCADE_PARAMETERS.keep_made })),
+    end_operators: schema.optional(schema.flag({ default: false, description: CASCADE_PARAMETERS.end_operators })),
   }),
 );
 
@@ -141,14 +128,14 @@ export const updateAccount = operation({
     'a member loses what it has made, see `keep_made`.',
   body: AccountChanges,
   answer: ACCOUNT,
-  async run({ get, account, body, author, made }: OperationInput<InstanceType<typeof AccountChanges>>) {
+  async run({ get, account, body, author, cascade }: OperationInput<InstanceType<typeof AccountChanges>>) {
     const { tier, role, disabled } = body;
     const accounts = get(AccountsService);
     const states = get(AccountStates);
     // First what can be refused.
     if (tier !== undefined) await accounts.setTier(account, tier, author);
-    if (role !== undefined) await get(AccountRoles).set(account, role, author, made);
-    if (disabled === true) await states.disable(account, author, made);
+    if (role !== undefined) await get(AccountRoles).set(account, role, author, cascade);
+    if (disabled === true) await states.disable(account, author, cascade);
     if (disabled === false) await states.enable(account, author);
     return accounts.get(account);
   },
@@ -160,15 +147,17 @@ export const deleteAccount = operation({
   route: 'DELETE accounts/:account_id',
   summary: 'Deletes an account with its API keys and sessions',
   description: 'It cannot be undone. The usage records stay. An operator loses what it has made, see `keep_made`.',
-  takesMade: true,
-  run: ({ get, account, author, made }: OperationInput) => get(AccountStates).delete(account, author, made),
+  takesCascade: true,
+  run: ({ get, account, author, cascade }: OperationInput) => get(AccountStates).delete(account, author, cascade),
 });
 
-const SignInReset = bodySchema('AdminSignInReset', {
-  revoke_keys: optional(flag({ default: false, description: 'Also revokes all active API keys of the account.' })),
+const SignInReset = schema.body('AdminSignInReset', {
+  revoke_keys: schema.optional(
+    schema.flag({ default: false, description: 'Also revokes all active API keys of the account.' }),
+  ),
 });
-const NewPassword = bodySchema('NewAdminPassword', { password: text() }, SignInReset);
-const REVOKED_KEYS = objectSchema('AdminRevokedKeys', {
+const NewPassword = schema.body('NewAdminPassword', { password: schema.text() }, SignInReset);
+const REVOKED_KEYS = schema.object('AdminRevokedKeys', {
   revoked_keys: { type: 'integer', description: 'How many API keys were revoked.' },
 });
 const wireRevokedKeys = ({ revokedKeys }: { readonly revokedKeys: number }) => ({ revoked_keys: revokedKeys });
@@ -193,7 +182,7 @@ const createPasswordReset = operation({
   description: 'The link is valid for 24 hours, and replaces an earlier link of the account.',
   condition: withPasswords,
   status: 201,
-  answer: objectSchema('AdminLink', { link: LINK, expires_at: TIME }),
+  answer: schema.object('AdminLink', { link: schema.LINK, expires_at: schema.TIME }),
   async run({ get, account, operatorId, author, linkTo }: ApiInput) {
     const { id } = await get(AccountsService).get(account);
     const { token, expiresAt } = await get(PasswordResets).create(id, operatorId, author);
@@ -230,7 +219,7 @@ const endSessions = operation({
   id: 'endSessions',
   route: 'DELETE accounts/:account_id/sessions',
   summary: 'Ends all sessions of an account',
-  answer: objectSchema('AdminEndedSessions', {
+  answer: schema.object('AdminEndedSessions', {
     ended: { type: 'integer', description: 'How many sessions have ended.' },
   }),
   async run({ get, account, author }: ApiInput) {

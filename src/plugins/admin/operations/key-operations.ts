@@ -9,59 +9,40 @@ import { wireBudget } from '../../../usage/reports/report-json.js';
 import { UsageBudget } from '../../../usage/reports/usage.dto.js';
 import { operation, type ApiInput, type Creation } from './operation.js';
 import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';
-import {
-  amount,
-  bodySchema,
-  choice,
-  count,
-  countWithin,
-  nested,
-  nullable,
-  objectSchema,
-  optional,
-  optionalOrNull,
-  pageSchema,
-  PREFIX,
-  TEXT,
-  text,
-  texts,
-  TIME,
-  time,
-  UUID,
-} from './schemas.js';
+import * as schema from './schemas.js';
 
-const TEXTS = { type: 'array', items: TEXT } as const;
-const LIMIT = nullable({ type: 'integer', description: '`null`: no limit of its own.' });
+const TEXTS = { type: 'array', items: schema.TEXT } as const;
+const LIMIT = schema.nullable({ type: 'integer', description: '`null`: no limit of its own.' });
 
 /** The times of every kind of key. */
 export const KEY_TIMES = {
-  created_at: TIME,
-  expires_at: nullable({ ...TIME, description: '`null`: the key never expires.' }),
-  last_used_at: nullable({ ...TIME, description: 'Up to a minute late.' }),
-  revoked_at: nullable(TIME),
+  created_at: schema.TIME,
+  expires_at: schema.nullable({ ...schema.TIME, description: '`null`: the key never expires.' }),
+  last_used_at: schema.nullable({ ...schema.TIME, description: 'Up to a minute late.' }),
+  revoked_at: schema.nullable(schema.TIME),
 };
 
-const KEY = objectSchema('AdminKey', {
-  id: UUID,
-  account_id: UUID,
-  name: TEXT,
-  prefix: PREFIX,
+const KEY = schema.object('AdminKey', {
+  id: schema.UUID,
+  account_id: schema.UUID,
+  name: schema.TEXT,
+  prefix: schema.PREFIX,
   ...KEY_TIMES,
-  models: nullable({ ...TEXTS, description: 'Model ids and `<vendor>/*`. `null`: all models.' }),
+  models: schema.nullable({ ...TEXTS, description: 'Model ids and `<vendor>/*`. `null`: all models.' }),
   requests_per_minute: LIMIT,
   tokens_per_day: LIMIT,
-  addresses: nullable({ ...TEXTS, description: 'IP addresses and CIDR ranges. `null`: all addresses.' }),
-  budget: nullable({
+  addresses: schema.nullable({ ...TEXTS, description: 'IP addresses and CIDR ranges. `null`: all addresses.' }),
+  budget: schema.nullable({
     type: UsageBudget,
     description: '`null`: no budget of its own. Rotated keys share a budget.',
   }),
 });
 
-const CREATED_KEY = objectSchema(
+const CREATED_KEY = schema.object(
   'CreatedAdminKey',
   {
-    key: nullable({
-      ...TEXT,
+    key: schema.nullable({
+      ...schema.TEXT,
       description: 'The secret. No other response shows it. `null` if the request repeats an earlier one.',
     }),
   },
@@ -116,7 +97,7 @@ const listKeys = operation({
   id: 'listKeys',
   route: 'GET accounts/:account_id/keys',
   summary: 'Lists the API keys of an account, newest first, including revoked keys',
-  answer: pageSchema('AdminKeyPage', KEY),
+  answer: schema.page('AdminKeyPage', KEY),
   filters: {},
   async run(input: ApiInput) {
     const { limit, cursor } = parametersIn(input.query);
@@ -127,23 +108,23 @@ const listKeys = operation({
   },
 });
 
-const KeyLimits = bodySchema('KeyLimits', {
-  expires_at: optionalOrNull(time({ description: '`null`: no expiry.' })),
-  models: optionalOrNull(texts({ description: 'Model ids and `<vendor>/*`. `null`: all models.' })),
-  requests_per_minute: optionalOrNull(count({ minimum: 1 })),
-  tokens_per_day: optionalOrNull(count({ minimum: 1 })),
-  addresses: optionalOrNull(texts({ description: 'Addresses and CIDR ranges. `null`: all.' })),
-  budget: optionalOrNull(
-    nested(
-      bodySchema('AdminKeyBudgetChange', {
-        amount: amount({ description: 'In units of the configured currency.' }),
-        per: optional(choice(['day', 'month'], { default: 'month' })),
+const KeyLimits = schema.body('KeyLimits', {
+  expires_at: schema.optionalOrNull(schema.time({ description: '`null`: no expiry.' })),
+  models: schema.optionalOrNull(schema.texts({ description: 'Model ids and `<vendor>/*`. `null`: all models.' })),
+  requests_per_minute: schema.optionalOrNull(schema.count({ minimum: 1 })),
+  tokens_per_day: schema.optionalOrNull(schema.count({ minimum: 1 })),
+  addresses: schema.optionalOrNull(schema.texts({ description: 'Addresses and CIDR ranges. `null`: all.' })),
+  budget: schema.optionalOrNull(
+    schema.nested(
+      schema.body('AdminKeyBudgetChange', {
+        amount: schema.amount({ description: 'In units of the configured currency.' }),
+        per: schema.optional(schema.choice(['day', 'month'], { default: 'month' })),
       }),
     ),
   ),
 });
-const NewKey = bodySchema('NewAdminKey', { name: text() }, KeyLimits);
-const KeyChanges = bodySchema('AdminKeyChanges', { name: optional(text()) }, KeyLimits);
+const NewKey = schema.body('NewAdminKey', { name: schema.text() }, KeyLimits);
+const KeyChanges = schema.body('AdminKeyChanges', { name: schema.optional(schema.text()) }, KeyLimits);
 
 /** Returns the changes that the body asks for. A missing member changes nothing, and `null` removes a limit. */
 function changesIn(body: InstanceType<typeof KeyChanges>): ApiKeyChanges {
@@ -215,14 +196,14 @@ const updateKey = operation({
   },
 });
 
-const Rotation = bodySchema('AdminKeyRotation', {
-  overlap_seconds: optional(
-    countWithin(0, 30 * 86_400, {
+const Rotation = schema.body('AdminKeyRotation', {
+  overlap_seconds: schema.optional(
+    schema.countWithin(0, 30 * 86_400, {
       default: 0,
       description: 'How long the old key stays valid. 0 revokes it at once.',
     }),
   ),
-  expires_at: optional(time({ description: 'When the new key expires. By default never.' })),
+  expires_at: schema.optional(schema.time({ description: 'When the new key expires. By default never.' })),
 });
 
 const rotateKey = operation({

@@ -1,6 +1,6 @@
 import type { Abstract, Type } from '@nestjs/common';
 import type { AccountReference } from '../../../accounts/accounts/accounts.service.js';
-import type { MadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
+import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
 import type { ChangeAuthor } from '../../../accounts/audit/audit-log.js';
 import type { Clock } from '../../../platform/common/clock.js';
 import type { Config } from '../../../platform/config/config.js';
@@ -23,7 +23,7 @@ export interface OperationInput<Body = unknown> {
   readonly id: string;
   readonly body: Body;
   /** What happens to what an operator or an operator key has made. @throws {ServiceError} `invalid_request` */
-  readonly made: MadeOptions;
+  readonly cascade: CascadeOptions;
   readonly author: ChangeAuthor;
   /** Creates something, or returns what an earlier request with the same `Idempotency-Key` has created. */
   once<T>(creation: Creation<T>): Promise<T>;
@@ -60,8 +60,8 @@ export interface Operation<Input = ApiInput<never>, Result = unknown> {
   readonly answer?: Type<object>;
   /** For an operation that returns a list in pages: the filters in the query in addition to those of every list, with their descriptions. */
   readonly filters?: Readonly<Record<string, string>>;
-  /** Whether the query has the members of `made`. */
-  readonly takesMade?: true;
+  /** Whether the query has the members of `cascade`. */
+  readonly takesCascade?: true;
   /** Whether the operation takes an `Idempotency-Key`. */
   readonly isIdempotent?: true;
   /** The operation exists only with such a configuration. */

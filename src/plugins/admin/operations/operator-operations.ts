@@ -9,30 +9,15 @@ import { INVITATION_PATH } from '../../dashboard/paths.js';
 import { KEY_TIMES } from './key-operations.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
 import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';
-import {
-  bodySchema,
-  choice,
-  countWithin,
-  EMAIL,
-  LINK,
-  MAKER,
-  objectSchema,
-  optional,
-  pageSchema,
-  PREFIX,
-  TEXT,
-  text,
-  TIME,
-  UUID,
-} from './schemas.js';
+import * as schema from './schemas.js';
 
-const INVITATION = objectSchema('Invitation', {
-  id: UUID,
-  email: EMAIL,
-  tier: TEXT,
-  role: { ...TEXT, enum: ACCOUNT_ROLES },
-  created_at: TIME,
-  expires_at: TIME,
+const INVITATION = schema.object('Invitation', {
+  id: schema.UUID,
+  email: schema.EMAIL,
+  tier: schema.TEXT,
+  role: { ...schema.TEXT, enum: ACCOUNT_ROLES },
+  created_at: schema.TIME,
+  expires_at: schema.TIME,
 });
 
 function wireInvitation({ id, email, tier, role, createdAt, expiresAt }: Invitation) {
@@ -44,18 +29,18 @@ const listInvitations = operation({
   route: 'GET invitations',
   summary: 'Lists the open invitations, at most 1,000',
   condition: withPasswords,
-  answer: objectSchema('InvitationList', { data: { type: [INVITATION] } }),
+  answer: schema.object('InvitationList', { data: { type: [INVITATION] } }),
   async run({ get }: ApiInput) {
     return { data: (await get(Invitations).list()).map(wireInvitation) };
   },
 });
 
 const DEFAULT_DAYS = 7;
-const NewInvitation = bodySchema('NewInvitation', {
-  email: text(EMAIL),
-  tier: optional(text({ description: 'By default the default tier of the configuration.' })),
-  role: optional(choice(ACCOUNT_ROLES, { default: 'member' })),
-  valid_days: optional(countWithin(1, 30, { default: DEFAULT_DAYS })),
+const NewInvitation = schema.body('NewInvitation', {
+  email: schema.text(schema.EMAIL),
+  tier: schema.optional(schema.text({ description: 'By default the default tier of the configuration.' })),
+  role: schema.optional(schema.choice(ACCOUNT_ROLES, { default: 'member' })),
+  valid_days: schema.optional(schema.countWithin(1, 30, { default: DEFAULT_DAYS })),
 });
 
 const createInvitation = operation({
@@ -66,7 +51,7 @@ const createInvitation = operation({
   condition: withPasswords,
   status: 201,
   body: NewInvitation,
-  answer: objectSchema('CreatedInvitation', { link: LINK }, INVITATION),
+  answer: schema.object('CreatedInvitation', { link: schema.LINK }, INVITATION),
   async run({ get, body, operatorId, author, linkTo }: ApiInput<InstanceType<typeof NewInvitation>>) {
     const { defaultTier } = get<Config>(CONFIG);
     const { email, tier = defaultTier.name, role = 'member', valid_days: validDays = DEFAULT_DAYS } = body;
@@ -90,13 +75,13 @@ const revokeInvitation = operation({
 /** One-time links with which people create accounts. */
 export const INVITATION_OPERATIONS = [listInvitations, createInvitation, revokeInvitation];
 
-const OPERATOR_KEY = objectSchema('OperatorKey', {
-  id: UUID,
-  name: TEXT,
-  scope: { ...TEXT, enum: OPERATOR_SCOPES },
-  prefix: PREFIX,
+const OPERATOR_KEY = schema.object('OperatorKey', {
+  id: schema.UUID,
+  name: schema.TEXT,
+  scope: { ...schema.TEXT, enum: OPERATOR_SCOPES },
+  prefix: schema.PREFIX,
   created_by: {
-    ...MAKER,
+    ...schema.MAKER,
     description:
       'The id of the operator, or of the operator key, that has made the key. `null`: the admin command has.',
   },
@@ -107,7 +92,7 @@ const listOperatorKeys = operation({
   id: 'listOperatorKeys',
   route: 'GET operator-keys',
   summary: 'Lists the operator keys, newest first, including revoked keys',
-  answer: pageSchema('OperatorKeyPage', OPERATOR_KEY),
+  answer: schema.page('OperatorKeyPage', OPERATOR_KEY),
   filters: {},
   async run({ get, query }: ApiInput) {
     const { limit, cursor } = parametersIn(query);
@@ -120,10 +105,10 @@ export const revokeOperatorKey = operation({
   id: 'revokeOperatorKey',
   route: 'POST operator-keys/:operator_key_id/revoke',
   summary: 'Revokes an operator key permanently, also the key that makes the request, and ends what the key has made',
-  answer: objectSchema('RevokedOperatorKey', { id: UUID, revoked_at: TIME }),
-  takesMade: true,
-  async run({ get, id, author, made }: OperationInput) {
-    const { revokedAt } = await get(OperatorKeys).revoke(id, author, made);
+  answer: schema.object('RevokedOperatorKey', { id: schema.UUID, revoked_at: schema.TIME }),
+  takesCascade: true,
+  async run({ get, id, author, cascade }: OperationInput) {
+    const { revokedAt } = await get(OperatorKeys).revoke(id, author, cascade);
     return { id, revoked_at: revokedAt.toISOString() };
   },
 });

@@ -1,4 +1,4 @@
-import type { MadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
+import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
 import { ServiceError, type ErrorDetail } from '../../../platform/common/service-error.js';
 import type { TimePosition } from '../../../platform/database/queries/page-by-time.js';
 
@@ -57,7 +57,7 @@ const BASE64URL = /^[\w-]+$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** One page of a list, as the API sends it. */
-interface ListPage<T> {
+export interface ListPage<T> {
   readonly data: readonly T[];
   /** The `cursor` of the next page. `null`: this is the last page. */
   readonly next_cursor: string | null;
@@ -129,7 +129,7 @@ function invalidCursor() {
 }
 
 /** The parameters of an operation that ends an operator or an operator key, with their descriptions. */
-export const MADE_PARAMETERS = {
+export const CASCADE_PARAMETERS = {
   keep_made:
     'Whether the operator keys, operators and open links that the operator or the operator key has made stay. By default they end.',
   end_operators:
@@ -137,9 +137,9 @@ export const MADE_PARAMETERS = {
 } as const;
 
 /** @throws {ServiceError} `invalid_request` for an unknown parameter, and for a value other than `true` or `false`. */
-export function madeInQuery(query: QueryValues): MadeOptions {
+export function cascadeInQuery(query: QueryValues): CascadeOptions {
   for (const [name, value] of Object.entries(query)) {
-    if (!Object.hasOwn(MADE_PARAMETERS, name)) throw invalidParameter(name, 'is not a known parameter');
+    if (!Object.hasOwn(CASCADE_PARAMETERS, name)) throw invalidParameter(name, 'is not a known parameter');
     if (value !== 'true' && value !== 'false') throw invalidParameter(name, 'must be true or false');
   }
   return { keepMade: query['keep_made'] === 'true', endOperators: query['end_operators'] === 'true' };

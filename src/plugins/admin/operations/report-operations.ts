@@ -9,17 +9,17 @@ import { UsageReports } from '../../../usage/reports/usage-reports.js';
 import { UsageCounts } from '../../../usage/reports/usage.dto.js';
 import { operation, type ApiInput } from './operation.js';
 import { limitIn, pageByPosition, pageOf, parametersIn, positionIn, valuesIn } from './query.js';
-import { nullable, objectSchema, pageSchema, PREFIX, TEXT, TIME } from './schemas.js';
+import * as schema from './schemas.js';
 
-const VALUES = nullable({ type: 'object', additionalProperties: true });
+const VALUES = schema.nullable({ type: 'object', additionalProperties: true });
 
-const AUDIT_ENTRY = objectSchema('AuditEntry', {
-  id: TEXT,
-  at: TIME,
-  actor: { ...TEXT, description: 'Who made the change.', example: 'operator-key:5f0f3b6c-… (portal)' },
-  action: { ...TEXT, example: 'key.created' },
-  target: { ...TEXT, description: 'What was changed.', example: 'key:0b6e7a52-…' },
-  source: nullable({ ...TEXT, description: 'The address of the client, or the user of a command.' }),
+const AUDIT_ENTRY = schema.object('AuditEntry', {
+  id: schema.TEXT,
+  at: schema.TIME,
+  actor: { ...schema.TEXT, description: 'Who made the change.', example: 'operator-key:5f0f3b6c-… (portal)' },
+  action: { ...schema.TEXT, example: 'key.created' },
+  target: { ...schema.TEXT, description: 'What was changed.', example: 'key:0b6e7a52-…' },
+  source: schema.nullable({ ...schema.TEXT, description: 'The address of the client, or the user of a command.' }),
   before: { ...VALUES, description: 'The changed values before the change.' },
   after: { ...VALUES, description: 'The changed values after the change.' },
 });
@@ -35,7 +35,7 @@ export const listAuditEntries = operation({
   id: 'listAuditEntries',
   route: 'GET audit',
   summary: 'Lists the entries of the audit log, newest first',
-  answer: pageSchema('AuditPage', AUDIT_ENTRY),
+  answer: schema.page('AuditPage', AUDIT_ENTRY),
   filters: AUDIT_FILTERS,
   async run({ get, query, operatorId }: ApiInput) {
     const { account_id: accountId, action, limit, cursor, ...days } = parametersIn(query, AUDIT_FILTERS);
@@ -50,17 +50,17 @@ export const listAuditEntries = operation({
   },
 });
 
-const USAGE = objectSchema(
+const USAGE = schema.object(
   'AdminUsage',
   {
-    day: { ...TEXT, format: 'date', description: 'The UTC day on which the streams started.' },
-    account_id: TEXT,
-    email: nullable({ ...TEXT, description: '`null` for a deleted account.' }),
-    model: TEXT,
-    key_id: nullable({ ...TEXT, description: '`null` for requests without an API key.' }),
-    key_prefix: nullable(PREFIX),
-    key_name: nullable({ ...TEXT, description: '`null` also for a key of a deleted account.' }),
-    currency: nullable({ ...TEXT, example: 'USD' }),
+    day: { ...schema.TEXT, format: 'date', description: 'The UTC day on which the streams started.' },
+    account_id: schema.TEXT,
+    email: schema.nullable({ ...schema.TEXT, description: '`null` for a deleted account.' }),
+    model: schema.TEXT,
+    key_id: schema.nullable({ ...schema.TEXT, description: '`null` for requests without an API key.' }),
+    key_prefix: schema.nullable(schema.PREFIX),
+    key_name: schema.nullable({ ...schema.TEXT, description: '`null` also for a key of a deleted account.' }),
+    currency: schema.nullable({ ...schema.TEXT, example: 'USD' }),
   },
   UsageCounts,
 );
@@ -77,7 +77,7 @@ export const listUsage = operation({
   id: 'listUsage',
   route: 'GET usage',
   summary: 'Lists the usage by day, account, model and key, oldest day first',
-  answer: pageSchema('AdminUsagePage', USAGE),
+  answer: schema.page('AdminUsagePage', USAGE),
   filters: USAGE_FILTERS,
   async run({ get, query, now, operatorId }: ApiInput) {
     const { limit, cursor, from, to, ...filter } = parametersIn(query, USAGE_FILTERS);

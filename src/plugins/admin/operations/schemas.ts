@@ -40,7 +40,7 @@ export const nullable = <T extends Description>(description: T) => ({ ...descrip
  * @param members the descriptions of the members.
  * @param base the class with further members.
  */
-export function objectSchema(
+export function object(
   name: string,
   members: Readonly<Record<string, Description>>,
   base: Type<object> = Object,
@@ -54,9 +54,9 @@ export function objectSchema(
 }
 
 /** Creates the class of one page of a list. */
-export function pageSchema(name: string, entry: Type<object>): Type<object> {
+export function page(name: string, entry: Type<object>): Type<object> {
   const description = 'The `cursor` of the next page. `null`: the last page.';
-  return objectSchema(name, { next_cursor: nullable({ ...TEXT, description }), data: { type: [entry] } });
+  return object(name, { next_cursor: nullable({ ...TEXT, description }), data: { type: [entry] } });
 }
 
 /** A member of a body: its description for the OpenAPI document, and its rules for the validation. */
@@ -75,13 +75,13 @@ type BodyOf<M> = { readonly [Name in Exclude<keyof M, OptionalName<M>>]: Value<M
 };
 
 /** Creates the class of a body, which describes and validates it. The errors of `members` come before those of `base`. */
-export function bodySchema<M extends Members, Base extends object>(
+export function body<M extends Members, Base extends object>(
   name: string,
   members: M,
   base: Type<Base> = Object as unknown as Type<Base>,
 ): Type<BodyOf<M> & Base> {
   const descriptions = Object.entries(members).map(([member, { description }]) => [member, description] as const);
-  const type = objectSchema(name, Object.fromEntries(descriptions), base);
+  const type = object(name, Object.fromEntries(descriptions), base);
   for (const [member, { rules }] of Object.entries(members)) applyDecorators(...rules)(type.prototype, member);
   return type as Type<BodyOf<M> & Base>;
 }

@@ -20,7 +20,7 @@ import { LinkNote } from '../parts/action-pages.js';
 import { accountPath, ACCOUNTS_PATH, RESET_PATH } from '../paths.js';
 import { changeConfirmation, type ConfirmedChange } from './account-changes.js';
 import { AccountPage } from './account-page.js';
-import { madeIn, type MadeForm } from './made-access.js';
+import { cascadeIn, type CascadeForm } from './granted-access.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
@@ -90,11 +90,11 @@ export class OperatedAccountController {
   @PostForm('role')
   async setRole(
     @Param('id') id: string,
-    @Body() { role = '', ...form }: MadeForm & { readonly role?: string },
+    @Body() { role = '', ...form }: CascadeForm & { readonly role?: string },
     @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
     await this.other(id, request);
-    await this.roles.set({ id }, role, request.author, madeIn(form));
+    await this.roles.set({ id }, role, request.author, cascadeIn(form));
     const subject = { accountId: id, role };
     this.actions.done(request, 'The role of an account was changed', subject, `${accountPath(id)}?done=role`);
   }
@@ -144,11 +144,11 @@ export class OperatedAccountController {
   @PostForm('disable')
   async disable(
     @Param('id') id: string,
-    @Body() form: MadeForm,
+    @Body() form: CascadeForm,
     @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
     await this.other(id, request, CANNOT_DISABLE);
-    await this.states.disable({ id }, request.author, madeIn(form));
+    await this.states.disable({ id }, request.author, cascadeIn(form));
     this.actions.done(request, 'An account was disabled', { accountId: id }, `${accountPath(id)}?done=disabled`);
   }
 
@@ -166,11 +166,11 @@ export class OperatedAccountController {
   @PostForm('delete')
   async delete(
     @Param('id') id: string,
-    @Body() form: MadeForm,
+    @Body() form: CascadeForm,
     @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
     await this.other(id, request);
-    await this.states.delete({ id }, request.author, madeIn(form));
+    await this.states.delete({ id }, request.author, cascadeIn(form));
     this.actions.done(request, 'An account was deleted', { accountId: id }, `${ACCOUNTS_PATH}?done=deleted`);
   }
 
@@ -181,8 +181,8 @@ export class OperatedAccountController {
     { accountId, author, response }: PageRequest,
   ): Promise<void> {
     const endsOperator = change !== 'role' || account.role === 'operator';
-    const made = endsOperator ? await this.tree.of(account.id, author) : [];
-    this.pages.send(response, changeConfirmation(change, account, accountId, made));
+    const granted = endsOperator ? await this.tree.of(account.id, author) : [];
+    this.pages.send(response, changeConfirmation(change, account, accountId, granted));
   }
 
   private account(id: string): Promise<Account> {

@@ -18,7 +18,7 @@ import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import type { QueryValues } from '../parts/query.js';
 import { Table } from '../parts/table.js';
 import { OPERATOR_KEYS_PATH } from '../paths.js';
-import { madeFields, madeIn, MadeTree, type MadeForm } from './made-access.js';
+import { cascadeFields, cascadeIn, GrantedAccessTree, type CascadeForm } from './granted-access.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
@@ -93,7 +93,7 @@ export class OperatorKeysPageController {
       this.pages.redirect(response, `${OPERATOR_KEYS_PATH}?done=revoked`);
       return;
     }
-    const made = await this.tree.of(id, author);
+    const granted = await this.tree.of(id, author);
     const page = confirmationPage({
       title: `Revoke ${key.name}`,
       section: 'accounts',
@@ -103,8 +103,8 @@ export class OperatorKeysPageController {
         ['Key', `${key.prefix}…`],
         ['Access', SCOPES[key.scope]],
       ],
-      more: <MadeTree made={made} root={id} />,
-      fields: madeFields(made),
+      more: <GrantedAccessTree granted={granted} root={id} />,
+      fields: cascadeFields(granted),
       action: `${OPERATOR_KEYS_PATH}/${id}/revoke`,
       accountId,
       button: 'Revoke',
@@ -117,10 +117,10 @@ export class OperatorKeysPageController {
   @PostForm(':id/revoke')
   async revoke(
     @Param('id') id: string,
-    @Body() form: MadeForm,
+    @Body() form: CascadeForm,
     @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.keys.revoke(id, request.author, madeIn(form));
+    await this.keys.revoke(id, request.author, cascadeIn(form));
     const next = `${OPERATOR_KEYS_PATH}?done=revoked`;
     this.actions.done(request, 'An operator key was revoked', { operatorKeyId: id }, next);
   }
