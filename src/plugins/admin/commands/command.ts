@@ -76,8 +76,9 @@ export function operationCommand<Body, Result>(
   return command({
     ...definition,
     async run(app, options) {
-      const isPossible = operation.condition?.(app.get<Config>(CONFIG)) ?? true;
-      if (precondition !== undefined && !isPossible) throw new Misuse(precondition);
+      if (precondition !== undefined && operation.condition?.(app.get<Config>(CONFIG)) === false) {
+        throw new Misuse(precondition);
+      }
       const members = Object.entries(options).map(([name, value]) => {
         const isFlag = definition.flags?.includes(name) ?? false;
         return [name.replaceAll('-', '_'), isFlag ? true : value];
