@@ -12,7 +12,7 @@ import { canonicalJson } from '../../../platform/common/json/canonical-json.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
 import { Pages } from '../../dashboard/pages.js';
 import type { ApiInput, Creation, Operation } from '../operations/operation.js';
-import { cascadeInQuery } from '../operations/query.js';
+import { cascadeInQuery, type QueryValues } from '../operations/query.js';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -42,7 +42,7 @@ export class OperationRunner {
 
   private inputOf(request: Request, body?: object): ApiInput {
     const params = request.params as Readonly<Record<string, string>>;
-    const { query } = request;
+    const query = request.query as QueryValues;
     return {
       get: (token) => this.services.get(token, { strict: false }),
       get account() {

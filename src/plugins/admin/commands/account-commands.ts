@@ -1,5 +1,10 @@
 import type { Account } from '../../../accounts/account/account.entity.js';
-import { AccountStates, stateOf, type AccountWithState } from '../../../accounts/accounts/account-states.js';
+import {
+  AccountStates,
+  stateOf,
+  type AccountState,
+  type AccountWithState,
+} from '../../../accounts/accounts/account-states.js';
 import {
   createAccount,
   deleteAccount,
@@ -52,11 +57,16 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   }),
 ];
 
-function shown({ id, email, tier }: Account) {
+function shown({ id, email, tier }: Pick<Account, 'id' | 'email' | 'tier'>) {
   return { id, email, tier };
 }
 
-function withState({ account: { id, email }, state }: AccountWithState) {
+interface ChangedState {
+  readonly account: Pick<Account, 'id' | 'email'>;
+  readonly state: AccountState;
+}
+
+function withState({ account: { id, email }, state }: ChangedState) {
   return { id, email, state };
 }
 

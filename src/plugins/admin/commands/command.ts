@@ -59,7 +59,7 @@ export function command<R extends string = never, O extends string = never, F ex
 /** The flags of the commands that end an operator or an operator key. */
 export const CASCADE_FLAGS = ['keep-made', 'end-operators'] as const;
 
-interface OperationCommand<Result> extends Partial<Command>, Pick<Command, 'name'> {
+interface OperationCommand<Result> extends Omit<Partial<Command>, 'name'>, Pick<Command, 'name'> {
   /** The members of the body that are not options. */
   readonly sets?: object;
   /** What the operator has to do first, if the operation does not exist in this configuration. */
