@@ -10,7 +10,13 @@ import {
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { Session } from '../sessions/session.entity.js';
 import { Account, ACCOUNT_ROLES } from '../account/account.entity.js';
-import { heldMaker, makerIn, operatorEnded, OperatorTree, type MadeOptions } from '../operator-keys/operator-tree.js';
+import {
+  heldMaker,
+  makerIn,
+  operatorEnded,
+  OperatorTree,
+  type CascadeOptions,
+} from '../operator-keys/operator-tree.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** Gives roles to accounts. Sessions of other processes notice a new role within a second. */
@@ -34,7 +40,7 @@ export class AccountRoles {
     reference: AccountReference,
     name: string,
     author?: ChangeAuthor,
-    made: MadeOptions = {},
+    cascade: CascadeOptions = {},
   ): Promise<Account> {
     const role = ACCOUNT_ROLES.find((known) => known === name);
     if (role === undefined) {
@@ -48,7 +54,7 @@ export class AccountRoles {
     const changes =
       role === 'operator'
         ? [...locks, makeOperator(id, maker, condition)]
-        : [makeMember(id), ...this.tree.endings(id, author, made)];
+        : [makeMember(id), ...this.tree.endings(id, author, cascade)];
     const rows = await this.database.change({ table: 'accounts', id }, changes, author);
     await this.tree.ended(rows);
     if (locks.length > 0 && role === 'operator' && rows.at(-1)?.length !== 1) throw operatorEnded();

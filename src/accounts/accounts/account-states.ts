@@ -10,7 +10,7 @@ import {
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 import { Account } from '../account/account.entity.js';
-import { OperatorTree, type MadeOptions } from '../operator-keys/operator-tree.js';
+import { OperatorTree, type CascadeOptions } from '../operator-keys/operator-tree.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** A disabled account cannot sign in, and its keys are refused. */
@@ -46,7 +46,11 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async disable(reference: AccountReference, author?: ChangeAuthor, made: MadeOptions = {}): Promise<AccountWithState> {
+  async disable(
+    reference: AccountReference,
+    author?: ChangeAuthor,
+    cascade: CascadeOptions = {},
+  ): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
@@ -59,7 +63,7 @@ export class AccountStates {
         }),
         // Otherwise it would work again when the account is enabled.
         statement('DELETE FROM password_resets WHERE account_id = :id RETURNING account_id', { id }),
-        ...this.tree.endings(id, author, made),
+        ...this.tree.endings(id, author, cascade),
       ],
       author,
     );
@@ -87,14 +91,18 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async delete(reference: AccountReference, author?: ChangeAuthor, made: MadeOptions = {}): Promise<AccountWithState> {
+  async delete(
+    reference: AccountReference,
+    author?: ChangeAuthor,
+    cascade: CascadeOptions = {},
+  ): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
     await this.end(
       id,
       [
         statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
-        ...this.tree.endings(id, author, made),
+        ...this.tree.endings(id, author, cascade),
         statement('DELETE FROM accounts WHERE id = :id RETURNING id', { id }),
       ],
       author,

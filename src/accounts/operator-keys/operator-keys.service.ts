@@ -12,7 +12,7 @@ import { checkKeyExpiry, checkKeyName } from '../api-keys/api-key-creation.js';
 import { hashSecret } from '../credentials/secrets.js';
 import { wireKeyTimes, keyNames, keyPage } from '../credentials/stored-key.js';
 import { OPERATOR_KEY_FORMAT, OPERATOR_SCOPES, OperatorKey, OperatorKeyVerifier } from './operator-key-verifier.js';
-import { heldMaker, makerIn, operatorEnded, OperatorTree, type MadeOptions } from './operator-tree.js';
+import { heldMaker, makerIn, operatorEnded, OperatorTree, type CascadeOptions } from './operator-tree.js';
 
 /** The number of keys that may be valid at the same time. */
 const MAX_ACTIVE = 100;
@@ -135,13 +135,13 @@ export class OperatorKeys {
    *
    * @throws {ServiceError} `not_found` for an unknown key.
    */
-  async revoke(id: string, author?: ChangeAuthor, made: MadeOptions = {}): Promise<RevokedOperatorKey> {
+  async revoke(id: string, author?: ChangeAuthor, cascade: CascadeOptions = {}): Promise<RevokedOperatorKey> {
     if (!isUUID(id)) throw unknownOperatorKey();
     const change = {
       sql: 'UPDATE operator_keys SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id RETURNING id, revoked_at',
       parameters: { id, now: new Date(this.now()).toISOString() },
     };
-    const changes = [change, ...this.tree.endings(id, author, made)];
+    const changes = [change, ...this.tree.endings(id, author, cascade)];
     const ended = await this.statements.change({ table: 'operator_keys', id }, changes, author);
     await this.tree.ended(ended);
     const revokedAt = ended[0]?.[0]?.['revoked_at'];

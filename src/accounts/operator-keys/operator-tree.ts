@@ -7,8 +7,8 @@ import { orUnavailable } from '../../platform/database/queries/query-failure.js'
 import { queryRows } from '../../platform/database/queries/statements.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 
-/** What happens to the access that an operator or an operator key has made, when the operator or the key ends. */
-export interface MadeOptions {
+/** What else ends when an operator or an operator key ends: the access that it has made. */
+export interface CascadeOptions {
   /** Whether it stays. By default it ends. */
   readonly keepMade?: boolean | undefined;
   /** Whether people whom people have made operators become members, too. By default they stay operators. */
@@ -16,7 +16,7 @@ export interface MadeOptions {
 }
 
 /** An operator key, an operator, or an open link. */
-export interface MadeAccess {
+export interface GrantedAccess {
   readonly kind: 'operator-key' | 'operator' | 'invitation' | 'password-link';
   /** For a link for a new password, the id of its account. */
   readonly id: string;
@@ -72,7 +72,7 @@ export class OperatorTree {
    *
    * @param root the id of an account or of an operator key.
    */
-  endings(root: string, author: ChangeAuthor | undefined, options: MadeOptions = {}): readonly Statement[] {
+  endings(root: string, author: ChangeAuthor | undefined, options: CascadeOptions = {}): readonly Statement[] {
     if (options.keepMade === true) return [];
     const now = new Date(this.now()).toISOString();
     const parameters = this.parameters(root, makerIn(author), options);
@@ -98,15 +98,15 @@ export class OperatorTree {
   }
 
   /** Returns what {@link endings} of `root` would end, with `endOperators`. */
-  async of(root: string, author: ChangeAuthor | undefined): Promise<readonly MadeAccess[]> {
+  async of(root: string, author: ChangeAuthor | undefined): Promise<readonly GrantedAccess[]> {
     const now = new Date(this.now()).toISOString();
     const [all, own] = [{ endOperators: true }, {}].map((options) => this.parameters(root, makerIn(author), options));
-    const found: MadeAccess[] = [];
+    const found: GrantedAccess[] = [];
     for (const select of SHOWN) {
       const sql = `${MADE} ${select} LIMIT ${MAX_SHOWN}`;
       const read = (parameters = {}) =>
         orUnavailable(
-          queryRows<Omit<MadeAccess, 'madeBy'> & { maker: string }>(this.database, sql, { now, ...parameters }),
+          queryRows<Omit<GrantedAccess, 'madeBy'> & { maker: string }>(this.database, sql, { now, ...parameters }),
         );
       const certain = new Set((await read(own)).map(({ id }) => id));
       for (const { kind, id, name, maker } of await read(all)) {
@@ -116,7 +116,7 @@ export class OperatorTree {
     return found;
   }
 
-  private parameters(root: string, author: string | null, { endOperators = false }: MadeOptions) {
+  private parameters(root: string, author: string | null, { endOperators = false }: CascadeOptions) {
     return { root, author: author ?? '', people: endOperators ? 'yes' : 'no' };
   }
 }

@@ -1,4 +1,4 @@
-import { applyDecorators, createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, Injectable, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
 import { OperatorKeyVerifier, type VerifiedOperatorKey } from '../../accounts/operator-keys/operator-key-verifier.js';
 import { ServiceError } from '../../platform/common/service-error.js';
@@ -65,9 +65,8 @@ export const OperatorApi = (): ClassDecorator =>
     ApiTags('Operators'),
   );
 
-/** Parameter decorator: the operator key that makes the request. Only for routes that are `@OperatorApi()`. */
-export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): VerifiedOperatorKey => {
-  const { operatorKey } = context.switchToHttp().getRequest<Request>().context;
+/** Returns the operator key that makes the request. Only for routes that are `@OperatorApi()`. */
+export function operatorOf({ context: { operatorKey } }: Request): VerifiedOperatorKey {
   if (operatorKey === undefined) throw new Error('The request has no operator key: its route is not @OperatorApi().');
   return operatorKey;
-});
+}

@@ -19,10 +19,9 @@ import { AccountPage } from './operator/account-page.js';
 import { AccountKeysController } from './operator/account-keys.controller.js';
 import { OperatedAccountController } from './operator/account.controller.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { InvitationsController } from './operator/invitations.controller.js';
-import { NewAccountController } from './operator/new-account.controller.js';
+import { InvitationsController, NewAccountController } from './operator/new-account.controller.js';
 import { OperatorKeysPageController } from './operator/operator-keys.controller.js';
-import { OperatorLog } from './operator/operator-log.js';
+import { OperatorActions } from './operator/operator-actions.js';
 import { RequestsController } from './operator/requests.controller.js';
 import { ServiceSpend } from './operator/service-spend.js';
 import { RoutesController } from './operator/status/routes.controller.js';
@@ -39,7 +38,7 @@ import { UsageReader } from './usage/usage-reader.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
 import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
-const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
+const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorActions];
 
 /** The web application: the pages that this process renders, and the files that the pages use. */
 @PartOf('dashboard')

@@ -32,7 +32,7 @@ describe('access to the API for operators', () => {
         if (typeof metatype !== 'function') continue;
         const base = Reflect.getMetadata(PATH_METADATA, metatype) as string;
         const prototype = metatype.prototype as Readonly<Record<string, object>>;
-        if (!base.startsWith('admin/')) continue;
+        if (base !== 'admin') continue;
         for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
           const handler = prototype[name] ?? {};
           const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;

@@ -1,32 +1,30 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../../../accounts/accounts.module.js';
-import { DashboardModule } from '../../dashboard/dashboard.module.js';
 import { PartOf } from '../../../platform/http/surface/part-of.decorator.js';
 import { UsageReportsModule } from '../../../usage/reports/usage-reports.module.js';
-import { AccountAccessController } from './accounts/account-access.controller.js';
-import { AccountsController } from './accounts/accounts.controller.js';
-import { AuditController } from './audit.controller.js';
-import { InvitationsController } from './invitations.controller.js';
-import { AccountKeysController, KeysController } from './keys/keys.controller.js';
-import { WireKeys } from './keys/wire-keys.js';
-import { OperatorKeysController } from './operator-keys.controller.js';
-import { Creations } from './shared/creations.js';
-import { UsageController } from './usage.controller.js';
+import { DashboardModule } from '../../dashboard/dashboard.module.js';
+import { ACCOUNT_OPERATIONS } from '../operations/account-operations.js';
+import { KEY_OPERATIONS } from '../operations/key-operations.js';
+import { INVITATION_OPERATIONS, OPERATOR_KEY_OPERATIONS } from '../operations/operator-operations.js';
+import { listAuditEntries, listUsage } from '../operations/report-operations.js';
+import { controllerOf } from './operation-routes.js';
+import { OperationRunner } from './operation-runner.js';
+
+const usage = controllerOf([listUsage]);
+PartOf('reports')(usage);
+const audit = controllerOf([listAuditEntries]);
+PartOf('audit')(audit);
 
 /** The API for operators. */
 @PartOf('admin')
 @Module({
   imports: [AccountsModule, DashboardModule, UsageReportsModule],
   controllers: [
-    AccountsController,
-    AccountAccessController,
-    AccountKeysController,
-    KeysController,
-    InvitationsController,
-    UsageController,
-    AuditController,
-    OperatorKeysController,
+    controllerOf([...ACCOUNT_OPERATIONS, ...KEY_OPERATIONS, ...INVITATION_OPERATIONS]),
+    usage,
+    audit,
+    controllerOf(OPERATOR_KEY_OPERATIONS),
   ],
-  providers: [Creations, WireKeys],
+  providers: [OperationRunner],
 })
 export class AdminApiModule {}

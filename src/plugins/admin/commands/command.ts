@@ -1,7 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { basename, extname } from 'node:path';
 import type { ChangeAuthor } from '../../../accounts/audit/audit-log.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import type { Operation, OperationInput } from '../operations/operation.js';
 
 /** The error for an invalid command line or an invalid input. The message tells the operator what to do. */
 export class Misuse extends Error {}
@@ -51,6 +54,47 @@ export function command<R extends string = never, O extends string = never, F ex
   run(app: INestApplicationContext, options: Options<R, O | F | 'password'>): Promise<unknown>;
 }): Command {
   return { required: {}, optional: {}, ...definition };
+}
+
+/** The flags of the commands that end an operator or an operator key. */
+export const CASCADE_FLAGS = ['keep-made', 'end-operators'] as const;
+
+interface OperationCommand<Result> extends Omit<Partial<Command>, 'name'>, Pick<Command, 'name'> {
+  /** The members of the body that are not options. */
+  readonly sets?: object;
+  /** What the operator has to do first, if the operation does not exist in this configuration. */
+  readonly precondition?: string;
+  /** Returns what the command prints. By default the result of the operation. */
+  shows?(result: Result, options: Options): unknown;
+}
+
+/** Creates the command that runs an operation. Its options are the members of the body, with dashes in their names. */
+export function operationCommand<Body, Result>(
+  operation: Operation<OperationInput<Body>, Result>,
+  { sets, precondition, shows = (result) => result, ...definition }: OperationCommand<Result>,
+): Command {
+  return command({
+    ...definition,
+    async run(app, options) {
+      if (precondition !== undefined && operation.condition?.(app.get<Config>(CONFIG)) === false) {
+        throw new Misuse(precondition);
+      }
+      const members = Object.entries(options).map(([name, value]) => {
+        const isFlag = definition.flags?.includes(name) ?? false;
+        return [name.replaceAll('-', '_'), isFlag ? true : value];
+      });
+      const result = await operation.run({
+        get: (token) => app.get(token),
+        account: options['email'] ?? '',
+        id: options['id'] ?? '',
+        body: { ...Object.fromEntries(members), ...sets } as Body,
+        cascade: { keepMade: 'keep-made' in options, endOperators: 'end-operators' in options },
+        author: COMMAND,
+        once: ({ create }) => create(randomUUID()),
+      });
+      return shows(result, options);
+    },
+  });
 }
 
 /**

@@ -2,13 +2,33 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Account } from '../../../accounts/account/account.entity.js';
 import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
 import { ApiKeyUpdates } from '../../../accounts/api-keys/api-key-updates.js';
+import type { KeyLimitChanges } from '../../../accounts/api-keys/api-key.entity.js';
 import { ApiKeysService, wireApiKey, type ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
 import { checkBudgetPeriod } from '../../../accounts/api-keys/key-limits.js';
 import { OperatorKeys, wireOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
+import { DAY_MS } from '../../../platform/common/clock.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
 import { MICROS } from '../../../platform/config/limits/budget.js';
-import { COMMAND, command, type Command } from './command.js';
-import { expiryIn, KEY_OPTIONS, keyLimitsIn, MADE_FLAGS, madeIn } from './key-options.js';
+import { accountDisabled } from '../operations/key-operations.js';
+import { revokeOperatorKey } from '../operations/operator-operations.js';
+import { COMMAND, command, CASCADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
+
+const MAX_DAYS = 36_500;
+/** Removes a limit. */
+const NONE = 'none';
+
+/** The options of the commands that set the limits of a key. The value `none` removes a limit. */
+const KEY_OPTIONS = {
+  budget: '5',
+  'budget-per': 'month|day',
+  models: 'acme/*,other/one',
+  'requests-per-minute': 'N',
+  'tokens-per-day': 'N',
+  addresses: '10.0.0.0/8,::1',
+  'expires-in-days': 'D',
+} as const;
+
+type KeyOptions = Options<never, keyof typeof KEY_OPTIONS>;
 
 /** The commands about API keys. */
 export const KEY_COMMANDS: readonly Command[] = [
@@ -20,7 +40,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       const [limits, expiresAt] = [keyLimitsIn(options), expiryIn(options)];
       checkBudgetPeriod(limits, null);
       const { id, disabledAt } = await accountOf(app, email);
-      if (disabledAt !== null) throw new ServiceError('invalid_request', 'The account is disabled. Enable it first.');
+      if (disabledAt !== null) throw accountDisabled();
       return app.get(ApiKeysService).create(id, { name, limits, expiresAt: expiresAt ?? undefined }, COMMAND);
     },
   }),
@@ -59,7 +79,8 @@ function shownKey(key: ListedApiKey) {
   };
 }
 
-async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
+/** @throws {ServiceError} `not_found` for an unknown address. */
+export async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
   const account = await app.get(AccountsService).findByEmail(email);
   if (account === undefined) throw new ServiceError('not_found', `There is no account "${email}".`);
   return account;
@@ -81,13 +102,51 @@ export const OPERATOR_KEY_COMMANDS: readonly Command[] = [
     name: 'operator-key list',
     run: async (app) => (await app.get(OperatorKeys).list()).map(wireOperatorKey),
   }),
-  command({
-    name: 'operator-key revoke',
-    required: { id: 'ID' },
-    flags: MADE_FLAGS,
-    run: async (app, { id, ...options }) => {
-      const { revokedAt } = await app.get(OperatorKeys).revoke(id, COMMAND, madeIn(options));
-      return { id, revoked_at: revokedAt };
-    },
-  }),
+  operationCommand(revokeOperatorKey, { name: 'operator-key revoke', required: { id: 'ID' }, flags: CASCADE_FLAGS }),
 ];
+
+/** Reads the limits from the options. A missing option changes nothing. @throws {ServiceError} for an invalid number. */
+function keyLimitsIn(options: KeyOptions): KeyLimitChanges {
+  return {
+    models: listIn(options.models),
+    requestsPerMinute: countIn(options, 'requests-per-minute'),
+    tokensPerDay: countIn(options, 'tokens-per-day'),
+    addresses: listIn(options.addresses),
+    ...budgetIn(options),
+  };
+}
+
+/** Reads the expiry date. `null`: no expiry. `undefined`: the option is missing. @throws {ServiceError} for an invalid number. */
+function expiryIn({ 'expires-in-days': text }: Pick<KeyOptions, 'expires-in-days'>): Date | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_DAYS) return new Date(Date.now() + days * DAY_MS);
+  throw invalid(`--expires-in-days must be a whole number from 1 to ${MAX_DAYS}, or none.`);
+}
+
+function budgetIn({ budget, 'budget-per': per }: KeyOptions): Pick<KeyLimitChanges, 'budgetMicros' | 'budgetPer'> {
+  if (budget === NONE) return { budgetMicros: null, budgetPer: null };
+  if (per !== undefined && per !== 'day' && per !== 'month') throw invalid('--budget-per must be month or day.');
+  if (budget === undefined) return { budgetPer: per };
+  if (!/^\d{1,10}(?:\.\d{1,6})?$/.test(budget))
+    throw invalid('--budget must be an amount, such as 5 or 0.50, or none.');
+  return { budgetMicros: Math.round(Number(budget) * MICROS), budgetPer: per };
+}
+
+function listIn(text: string | undefined): readonly string[] | null | undefined {
+  if (text === undefined) return undefined;
+  return text === NONE ? null : text.split(',').map((item) => item.trim());
+}
+
+function countIn(options: KeyOptions, name: 'requests-per-minute' | 'tokens-per-day'): number | null | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw invalid(`--${name} must be a whole number from 1, or none.`);
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('invalid_request', message);
+}

@@ -6,6 +6,7 @@ import { USAGE_FIGURES, wireAccountUsage } from '../../../usage/reports/report-j
 import { usagePeriod } from '../../../usage/reports/usage-period.js';
 import { UsageReports, type AccountUsageRow } from '../../../usage/reports/usage-reports.js';
 import { command, type Command } from './command.js';
+import { accountOf } from './key-commands.js';
 import { jsonArray } from './printed-result.js';
 
 /** The commands about the audit log. */
@@ -32,10 +33,7 @@ export const USAGE_COMMANDS: readonly Command[] = [
         throw new ServiceError('invalid_request', '--format must be json or csv.');
       }
       const accounts = app.get(AccountsService);
-      const account = email === undefined ? undefined : await accounts.findByEmail(email);
-      if (email !== undefined && account === undefined) {
-        throw new ServiceError('not_found', `There is no account "${email}".`);
-      }
+      const account = email === undefined ? undefined : await accountOf(app, email);
       const pages = app.get(UsageReports).pages(period.from, period.to, account?.id);
       const lines = linesOf(pages, accounts);
       return format === 'json' ? jsonArray(lines, (line) => line) : csv(lines);

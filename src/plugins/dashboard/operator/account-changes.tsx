@@ -1,11 +1,11 @@
 import type { Account } from '../../../accounts/account/account.entity.js';
-import type { MadeAccess } from '../../../accounts/operator-keys/operator-tree.js';
+import type { GrantedAccess } from '../../../accounts/operator-keys/operator-tree.js';
 import type { PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { confirmationPage } from '../parts/action-pages.js';
 import { accountPath } from '../paths.js';
 import { accountFacts } from './listed-account.js';
-import { madeFields, MadeTree } from './made-access.js';
+import { cascadeFields, GrantedAccessTree } from './granted-access.js';
 
 /** A change of an account that an operator has to confirm. Its name is the last part of its path. */
 export type ConfirmedChange = 'role' | 'password' | 'disable' | 'delete';
@@ -19,19 +19,19 @@ interface ChangeTexts extends Pick<PageFormProps, 'fields' | 'button' | 'tone'> 
 /**
  * The page that asks an operator to confirm a change of an account.
  *
- * @param made what the account has made as an operator, for a change that can end it.
+ * @param granted what the account has made as an operator, for a change that can end it.
  */
 export function changeConfirmation(
   change: ConfirmedChange,
   account: Account,
   operatorId: string,
-  made: readonly MadeAccess[] = [],
+  granted: readonly GrantedAccess[] = [],
 ): Page {
   const { fields = [], ...texts } = textsOf(change, account);
   return confirmationPage({
     ...texts,
-    fields: [...fields, ...madeFields(made)],
-    more: <MadeTree made={made} root={account.id} />,
+    fields: [...fields, ...cascadeFields(granted)],
+    more: <GrantedAccessTree granted={granted} root={account.id} />,
     section: 'accounts',
     heading: `${texts.title}?`,
     facts: accountFacts(account),

@@ -13,9 +13,8 @@ import type { FormProblems } from '../forms/form-problems.js';
 import type { Page } from '../layout/layout.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { shownOncePage } from '../parts/action-pages.js';
 import { accountPath, ACCOUNTS_PATH } from '../paths.js';
-import { OperatorLog } from './operator-log.js';
+import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
 interface NewKeyForm extends KeyForm {
@@ -33,7 +32,7 @@ export class AccountKeysController {
     private readonly keys: ApiKeysService,
     private readonly updates: ApiKeyUpdates,
     private readonly limit: KeyCreationLimit,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -43,21 +42,22 @@ export class AccountKeysController {
     this.pages.send(response, this.creationPage(await this.owner(id), accountId));
   }
 
-  /** Creates a key, and answers with a page that shows it. No later request can read the full key again. */
+  /** Creates a key, and answers with a page that shows it. */
   @PostForm('new')
   async create(
     @Param('id') id: string,
     @Body() { expires_in_days: lifetime, id: keyId, ...form }: NewKeyForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
     const owner = await this.owner(id);
     await this.pages.submit(
-      response,
+      request.response,
       async () => {
         const newKey = { ...changesIn(form), expiresAt: expiryOf(lifetime, this.now()), id: keyId };
-        const created = await this.limit.count(id, () => this.keys.create(id, newKey, author));
-        this.log.write('An API key was created', { operatorId, accountId: id, keyId: created.id });
-        const page = shownOncePage({
+        const created = await this.limit.count(id, () => this.keys.create(id, newKey, request.author));
+        this.actions.showOnce(request, {
+          msg: 'An API key was created',
+          subject: { accountId: id, keyId: created.id },
           title: 'New key',
           heading: `New key for ${owner.email}`,
           what: 'key',
@@ -66,9 +66,8 @@ export class AccountKeysController {
           advice: 'Send it to the user over a safe channel: whoever has the key can use the account.',
           next: owner.path,
         });
-        this.pages.send(response, page, 201);
       },
-      (problems) => this.creationPage(owner, operatorId, { form, lifetime, problems }),
+      (problems) => this.creationPage(owner, request.accountId, { form, lifetime, problems }),
     );
   }
 
@@ -88,16 +87,16 @@ export class AccountKeysController {
     @Param('id') id: string,
     @Param('key') keyId: string,
     @Body() form: KeyForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
+    const { accountId: operatorId, author, response } = request;
     const owner = await this.owner(id);
     const key = await this.keys.find(keyId, id);
     await this.pages.submit(
       response,
       async () => {
         await this.updates.update(keyId, changesIn(form), id, author);
-        this.log.write('An API key was changed', { operatorId, accountId: id, keyId });
-        this.pages.redirect(response, `${owner.path}?done=changed`);
+        this.actions.done(request, 'An API key was changed', { accountId: id, keyId }, `${owner.path}?done=changed`);
       },
       (problems) => editingPage({ accountId: operatorId, key, currency: this.config.currency, form, problems, owner }),
     );
@@ -119,11 +118,10 @@ export class AccountKeysController {
   async revoke(
     @Param('id') id: string,
     @Param('key') keyId: string,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.keys.revoke(keyId, accountIdOf(id), author);
-    this.log.write('An API key was revoked', { operatorId, accountId: id, keyId });
-    this.pages.redirect(response, `${accountPath(id)}?done=revoked`);
+    await this.keys.revoke(keyId, accountIdOf(id), request.author);
+    this.actions.done(request, 'An API key was revoked', { accountId: id, keyId }, `${accountPath(id)}?done=revoked`);
   }
 
   private creationPage(owner: KeyOwner, operatorId: string, entered: EnteredKey = {}): Page {

@@ -16,12 +16,12 @@ import {
   type PageRequest,
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { LinkNote, shownOncePage } from '../parts/action-pages.js';
+import { LinkNote } from '../parts/action-pages.js';
 import { accountPath, ACCOUNTS_PATH, RESET_PATH } from '../paths.js';
 import { changeConfirmation, type ConfirmedChange } from './account-changes.js';
 import { AccountPage } from './account-page.js';
-import { madeIn, type MadeForm } from './made-access.js';
-import { OperatorLog } from './operator-log.js';
+import { cascadeIn, type CascadeForm } from './granted-access.js';
+import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
 /** What a page reports right after a change. */
@@ -49,7 +49,7 @@ export class OperatedAccountController {
     private readonly resets: PasswordResets,
     private readonly tree: OperatorTree,
     private readonly semaphore: ReportSemaphore,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
   ) {}
 
   @Get()
@@ -68,124 +68,110 @@ export class OperatedAccountController {
   async changeTier(
     @Param('id') id: string,
     @Body() { tier = '' }: { readonly tier?: string },
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
     const account = await this.account(id);
     await this.pages.submit(
-      response,
+      request.response,
       async () => {
-        await this.accounts.setTier({ id }, tier, author);
-        this.log.write('The tier of an account was changed', { operatorId, accountId: id, tier });
-        this.pages.redirect(response, `${accountPath(id)}?done=tier`);
+        await this.accounts.setTier({ id }, tier, request.author);
+        const subject = { accountId: id, tier };
+        this.actions.done(request, 'The tier of an account was changed', subject, `${accountPath(id)}?done=tier`);
       },
-      (problems) => this.page.of(account, operatorId, {}, { problems }),
+      (problems) => this.page.of(account, request.accountId, {}, { problems }),
     );
   }
 
   @Get('role')
-  async confirmRole(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
-    await this.confirm('role', await this.other(id, visit.accountId), visit);
+  async confirmRole(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    await this.confirm('role', await this.other(id, request), request);
   }
 
   @PostForm('role')
   async setRole(
     @Param('id') id: string,
-    @Body() { role = '', ...form }: MadeForm & { readonly role?: string },
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @Body() { role = '', ...form }: CascadeForm & { readonly role?: string },
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.other(id, operatorId);
-    await this.roles.set({ id }, role, author, madeIn(form));
-    this.log.write('The role of an account was changed', { operatorId, accountId: id, role });
-    this.pages.redirect(response, `${accountPath(id)}?done=role`);
+    await this.other(id, request);
+    await this.roles.set({ id }, role, request.author, cascadeIn(form));
+    const subject = { accountId: id, role };
+    this.actions.done(request, 'The role of an account was changed', subject, `${accountPath(id)}?done=role`);
   }
 
   @Get('password')
   @WithPasswords()
-  async confirmResetLink(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId, response }: PageRequest,
-  ): Promise<void> {
-    this.pages.send(response, changeConfirmation('password', await this.other(id, accountId), accountId));
+  async confirmResetLink(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    const account = await this.other(id, request);
+    this.pages.send(request.response, changeConfirmation('password', account, request.accountId));
   }
 
-  /** Creates the link, and answers with a page that shows it. No later request can read the link again. */
+  /** Creates the link, and answers with a page that shows it. */
   @PostForm('password')
   @WithPasswords()
-  async createResetLink(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId: operatorId, response }: PageRequest,
-  ): Promise<void> {
-    const account = await this.other(id, operatorId);
-    const { token, expiresAt } = await this.resets.create(id, operatorId);
-    this.log.write('A link for a new password was created', { operatorId, accountId: id });
-    const page = shownOncePage({
+  async createResetLink(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    const account = await this.other(id, request);
+    const { token, expiresAt } = await this.resets.create(id, request.accountId);
+    this.actions.showOnce(request, {
+      msg: 'A link for a new password was created',
+      subject: { accountId: id },
       title: 'New password',
       heading: `New password for ${account.email}`,
       what: 'link',
-      secret: `${this.pages.originOf(response.req)}${RESET_PATH}/${token}`,
+      secret: `${this.pages.originOf(request.response.req)}${RESET_PATH}/${token}`,
       advice: 'Send it to the user over a safe channel: whoever has the link can take over the account.',
       note: <LinkNote expiresAt={expiresAt} />,
       next: accountPath(id),
     });
-    this.pages.send(response, page, 201);
   }
 
   @PostForm('password/revoke')
   @WithPasswords()
-  async revokeResetLink(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
-  ): Promise<void> {
-    await this.other(id, operatorId);
-    await this.resets.revoke(id, author);
-    this.log.write('A link for a new password was revoked', { operatorId, accountId: id });
-    this.pages.redirect(response, `${accountPath(id)}?done=link-revoked`);
+  async revokeResetLink(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    await this.other(id, request);
+    await this.resets.revoke(id, request.author);
+    const next = `${accountPath(id)}?done=link-revoked`;
+    this.actions.done(request, 'A link for a new password was revoked', { accountId: id }, next);
   }
 
   @Get('disable')
-  async confirmDisabling(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
-    const account = await this.other(id, visit.accountId, CANNOT_DISABLE);
-    if (account.disabledAt === null) await this.confirm('disable', account, visit);
-    else this.pages.redirect(visit.response, accountPath(id));
+  async confirmDisabling(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    const account = await this.other(id, request, CANNOT_DISABLE);
+    if (account.disabledAt === null) await this.confirm('disable', account, request);
+    else this.pages.redirect(request.response, accountPath(id));
   }
 
   @PostForm('disable')
   async disable(
     @Param('id') id: string,
-    @Body() form: MadeForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @Body() form: CascadeForm,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.other(id, operatorId, CANNOT_DISABLE);
-    await this.states.disable({ id }, author, madeIn(form));
-    this.log.write('An account was disabled', { operatorId, accountId: id });
-    this.pages.redirect(response, `${accountPath(id)}?done=disabled`);
+    await this.other(id, request, CANNOT_DISABLE);
+    await this.states.disable({ id }, request.author, cascadeIn(form));
+    this.actions.done(request, 'An account was disabled', { accountId: id }, `${accountPath(id)}?done=disabled`);
   }
 
   @PostForm('enable')
-  async enable(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
-  ): Promise<void> {
-    await this.states.enable({ id: accountIdOf(id) }, author);
-    this.log.write('An account was enabled', { operatorId, accountId: id });
-    this.pages.redirect(response, `${accountPath(id)}?done=enabled`);
+  async enable(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    await this.states.enable({ id: accountIdOf(id) }, request.author);
+    this.actions.done(request, 'An account was enabled', { accountId: id }, `${accountPath(id)}?done=enabled`);
   }
 
   @Get('delete')
-  async confirmDelete(@Param('id') id: string, @CurrentPageRequest() visit: PageRequest): Promise<void> {
-    await this.confirm('delete', await this.other(id, visit.accountId), visit);
+  async confirmDelete(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    await this.confirm('delete', await this.other(id, request), request);
   }
 
   @PostForm('delete')
   async delete(
     @Param('id') id: string,
-    @Body() form: MadeForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @Body() form: CascadeForm,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.other(id, operatorId);
-    await this.states.delete({ id }, author, madeIn(form));
-    this.log.write('An account was deleted', { operatorId, accountId: id });
-    this.pages.redirect(response, `${ACCOUNTS_PATH}?done=deleted`);
+    await this.other(id, request);
+    await this.states.delete({ id }, request.author, cascadeIn(form));
+    this.actions.done(request, 'An account was deleted', { accountId: id }, `${ACCOUNTS_PATH}?done=deleted`);
   }
 
   /** Asks for a change that can also end what the account has made as an operator. */
@@ -195,8 +181,8 @@ export class OperatedAccountController {
     { accountId, author, response }: PageRequest,
   ): Promise<void> {
     const endsOperator = change !== 'role' || account.role === 'operator';
-    const made = endsOperator ? await this.tree.of(account.id, author) : [];
-    this.pages.send(response, changeConfirmation(change, account, accountId, made));
+    const granted = endsOperator ? await this.tree.of(account.id, author) : [];
+    this.pages.send(response, changeConfirmation(change, account, accountId, granted));
   }
 
   private account(id: string): Promise<Account> {
@@ -204,8 +190,8 @@ export class OperatedAccountController {
   }
 
   /** @throws {ServiceError} `forbidden` for the own account, which only another operator may change. */
-  private other(id: string, operatorId: string, message = CANNOT_CHANGE): Promise<Account> {
-    if (id === operatorId) throw new ServiceError('forbidden', message);
+  private other(id: string, request: PageRequest, message = CANNOT_CHANGE): Promise<Account> {
+    if (id === request.accountId) throw new ServiceError('forbidden', message);
     return this.account(id);
   }
 }

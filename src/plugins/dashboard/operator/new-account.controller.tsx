@@ -1,14 +1,25 @@
-import { Body, Get, Inject, Ip } from '@nestjs/common';
+import { Body, Get, Inject, Ip, Param } from '@nestjs/common';
+import { ACCOUNT_ROLES } from '../../../accounts/account/account.entity.js';
 import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
+import { Invitations } from '../../../accounts/links/invitations.service.js';
 import { sitePrefixOf } from '../../../auth/network/client-network.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm, type FormField } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
-import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import {
+  CurrentPageRequest,
+  PageController,
+  PostForm,
+  WithPasswords,
+  type PageRequest,
+} from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { accountPath, ACCOUNTS_PATH } from '../paths.js';
-import { OperatorLog } from './operator-log.js';
+import { LinkNote } from '../parts/action-pages.js';
+import { choiceIn } from '../parts/query.js';
+import { accountPath, ACCOUNTS_PATH, INVITATION_PATH, INVITATIONS_PATH } from '../paths.js';
+import { ROLES } from './listed-account.js';
+import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
 interface NewAccountForm {
@@ -26,7 +37,7 @@ export class NewAccountController {
   constructor(
     private readonly pages: Pages,
     private readonly accounts: AccountsService,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -38,21 +49,20 @@ export class NewAccountController {
   @PostForm()
   async create(
     @Body() form: NewAccountForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @CurrentPageRequest() request: PageRequest,
     @Ip() address: string,
   ): Promise<void> {
     const { email = '', password = '', tier } = form;
     await this.pages.submit(
-      response,
+      request.response,
       async () => {
         const { id } = await this.accounts.create(
           { email, password: this.pages.hasPasswords ? password : undefined, tier },
-          { network: sitePrefixOf(address), author },
+          { network: sitePrefixOf(address), author: request.author },
         );
-        this.log.write('An account was created', { operatorId, accountId: id });
-        this.pages.redirect(response, `${accountPath(id)}?done=created`);
+        this.actions.done(request, 'An account was created', { accountId: id }, `${accountPath(id)}?done=created`);
       },
-      (problems) => this.page(operatorId, form, problems),
+      (problems) => this.page(request.accountId, form, problems),
     );
   }
 
@@ -82,13 +92,112 @@ export class NewAccountController {
   }
 }
 
+/** How long an invitation is valid, by the number of days. */
+const VALIDITIES = { '1': '1 day', '7': '7 days', '30': '30 days' } as const;
+
+interface InvitationForm {
+  readonly email?: string;
+  readonly tier?: string;
+  readonly role?: string;
+  readonly days?: string;
+}
+
+/** The pages on which an operator invites people, and revokes invitations. */
+@PageController(INVITATIONS_PATH)
+@WithPasswords()
+@OperatorOnly()
+export class InvitationsController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly invitations: Invitations,
+    private readonly actions: OperatorActions,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  @Get('new')
+  show(@CurrentPageRequest() { accountId, response }: PageRequest): void {
+    this.pages.send(response, this.page(accountId));
+  }
+
+  /** Creates the invitation, and answers with a page that shows its link. */
+  @PostForm('new')
+  async create(
+    @Body() { email = '', tier = this.config.defaultTier.name, role: wanted, days: chosen }: InvitationForm,
+    @CurrentPageRequest() request: PageRequest,
+  ): Promise<void> {
+    const days = choiceIn(chosen, VALIDITIES) ?? '7';
+    const role = ACCOUNT_ROLES.find((known) => known === wanted) ?? 'member';
+    await this.pages.submit(
+      request.response,
+      async () => {
+        const newInvitation = { email, tier, role, validDays: Number(days), createdBy: request.accountId };
+        const { invitation, token } = await this.invitations.create(newInvitation);
+        this.actions.showOnce(request, {
+          msg: 'An invitation was created',
+          subject: { invitationId: invitation.id, tier, role },
+          title: 'Invitation',
+          heading: `Invitation for ${invitation.email}`,
+          what: 'link',
+          secret: `${this.pages.originOf(request.response.req)}${INVITATION_PATH}/${token}`,
+          advice: 'Send it to this person over a safe channel: whoever has the link can create the account.',
+          note: <LinkNote expiresAt={invitation.expiresAt} />,
+          next: ACCOUNTS_PATH,
+        });
+      },
+      (problems) => this.page(request.accountId, { email, tier, role, days }, problems),
+    );
+  }
+
+  @PostForm(':id/revoke')
+  async revoke(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
+    const invitation = await this.invitations.revoke(id, request.author);
+    const next = `${ACCOUNTS_PATH}?done=invitation-revoked`;
+    if (invitation === undefined) this.pages.redirect(request.response, next);
+    else this.actions.done(request, 'An invitation was revoked', { invitationId: invitation.id }, next);
+  }
+
+  private page(operatorId: string, form: InvitationForm = {}, problems?: FormProblems): Page {
+    const { tiers, defaultTier } = this.config;
+    const { role = 'member', days = '7' } = form;
+    const content = (
+      <>
+        <h1>Invite</h1>
+        <p>
+          Creates a link with which one person creates the account of this address and chooses the password. It also
+          works while sign-up is closed. A new invitation replaces an earlier one for the same address.
+        </p>
+        <PageForm
+          action={`${INVITATIONS_PATH}/new`}
+          accountId={operatorId}
+          fields={[
+            ...accountFields(form, tiers.keys(), defaultTier.name),
+            {
+              label: 'Role',
+              name: 'role',
+              type: 'select',
+              options: ROLES,
+              value: role,
+              hint: 'Operators see all accounts and their usage, and can change them.',
+            },
+            { label: 'Link expires after', name: 'days', type: 'select', options: VALIDITIES, value: days },
+          ]}
+          button="Create invitation"
+          cancel={ACCOUNTS_PATH}
+          problems={problems}
+        />
+      </>
+    );
+    return { title: 'Invite', section: 'accounts', width: 'narrow', content };
+  }
+}
+
 interface EnteredAccount {
   readonly email?: string | undefined;
   readonly tier?: string | undefined;
 }
 
 /** The fields with which an operator describes a new account. */
-export function accountFields(
+function accountFields(
   { email, tier }: EnteredAccount,
   tiers: Iterable<string>,
   defaultTier: string,

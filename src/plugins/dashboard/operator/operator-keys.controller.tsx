@@ -13,13 +13,13 @@ import { LocalTime } from '../format/times.js';
 import type { Page } from '../layout/layout.js';
 import { Pages } from '../pages.js';
 import { Notice } from '../parts/blocks.js';
-import { confirmationPage, shownOncePage } from '../parts/action-pages.js';
+import { confirmationPage } from '../parts/action-pages.js';
 import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import type { QueryValues } from '../parts/query.js';
 import { Table } from '../parts/table.js';
 import { OPERATOR_KEYS_PATH } from '../paths.js';
-import { madeFields, madeIn, MadeTree, type MadeForm } from './made-access.js';
-import { OperatorLog } from './operator-log.js';
+import { cascadeFields, cascadeIn, GrantedAccessTree, type CascadeForm } from './granted-access.js';
+import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
 /** What a key may do, by its scope. */
@@ -49,7 +49,7 @@ export class OperatorKeysPageController {
     private readonly keys: OperatorKeys,
     private readonly accounts: AccountsService,
     private readonly tree: OperatorTree,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -58,20 +58,18 @@ export class OperatorKeysPageController {
     this.pages.send(response, await this.page(accountId, { query }));
   }
 
-  /** Creates the key, and answers with a page that shows it. No later request can read the key again. */
+  /** Creates the key, and answers with a page that shows it. */
   @PostForm()
-  async create(
-    @Body() form: NewKeyForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
-  ): Promise<void> {
+  async create(@Body() form: NewKeyForm, @CurrentPageRequest() request: PageRequest): Promise<void> {
     const { name = '', scope = 'read', expires_in_days: days } = form;
     await this.pages.submit(
-      response,
+      request.response,
       async () => {
         const expiresAt = expiryOf(days, this.now());
-        const { id, key } = await this.keys.create({ name, scope, expiresAt }, author);
-        this.log.write('An operator key was created', { operatorId, operatorKeyId: id });
-        const page = shownOncePage({
+        const { id, key } = await this.keys.create({ name, scope, expiresAt }, request.author);
+        this.actions.showOnce(request, {
+          msg: 'An operator key was created',
+          subject: { operatorKeyId: id },
           title: 'New operator key',
           heading: 'New operator key',
           what: 'key',
@@ -80,9 +78,8 @@ export class OperatorKeysPageController {
           advice: 'Whoever has the key has its access to all accounts.',
           next: OPERATOR_KEYS_PATH,
         });
-        this.pages.send(response, page, 201);
       },
-      (problems) => this.page(operatorId, { form, problems }),
+      (problems) => this.page(request.accountId, { form, problems }),
     );
   }
 
@@ -96,7 +93,7 @@ export class OperatorKeysPageController {
       this.pages.redirect(response, `${OPERATOR_KEYS_PATH}?done=revoked`);
       return;
     }
-    const made = await this.tree.of(id, author);
+    const granted = await this.tree.of(id, author);
     const page = confirmationPage({
       title: `Revoke ${key.name}`,
       section: 'accounts',
@@ -106,8 +103,8 @@ export class OperatorKeysPageController {
         ['Key', `${key.prefix}…`],
         ['Access', SCOPES[key.scope]],
       ],
-      more: <MadeTree made={made} root={id} />,
-      fields: madeFields(made),
+      more: <GrantedAccessTree granted={granted} root={id} />,
+      fields: cascadeFields(granted),
       action: `${OPERATOR_KEYS_PATH}/${id}/revoke`,
       accountId,
       button: 'Revoke',
@@ -120,12 +117,12 @@ export class OperatorKeysPageController {
   @PostForm(':id/revoke')
   async revoke(
     @Param('id') id: string,
-    @Body() form: MadeForm,
-    @CurrentPageRequest() { accountId: operatorId, author, response }: PageRequest,
+    @Body() form: CascadeForm,
+    @CurrentPageRequest() request: PageRequest,
   ): Promise<void> {
-    await this.keys.revoke(id, author, madeIn(form));
-    this.log.write('An operator key was revoked', { operatorId, operatorKeyId: id });
-    this.pages.redirect(response, `${OPERATOR_KEYS_PATH}?done=revoked`);
+    await this.keys.revoke(id, request.author, cascadeIn(form));
+    const next = `${OPERATOR_KEYS_PATH}?done=revoked`;
+    this.actions.done(request, 'An operator key was revoked', { operatorKeyId: id }, next);
   }
 
   private async page(operatorId: string, { query = {}, form = {}, problems }: Shown): Promise<Page> {

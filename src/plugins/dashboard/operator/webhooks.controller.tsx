@@ -1,7 +1,5 @@
 import { Get, Inject, Param } from '@nestjs/common';
 import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { AuditLog } from '../../../accounts/audit/audit-log.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { WEBHOOK_EVENTS } from '../../../platform/config/webhook-of.js';
@@ -20,7 +18,7 @@ import { pathWith, textIn } from '../parts/query.js';
 import { Table } from '../parts/table.js';
 import { WEBHOOKS_PATH } from '../paths.js';
 import { AccountName } from './listed-account.js';
-import { OperatorLog } from './operator-log.js';
+import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 import { PartOf } from '../../../platform/http/surface/part-of.decorator.js';
 
@@ -37,11 +35,9 @@ export class WebhooksController {
     private readonly deliveries: WebhookDeliveries,
     private readonly outbox: WebhookOutbox,
     private readonly accounts: AccountsService,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
     private readonly sender: WebhookSender,
-    private readonly audit: AuditLog,
     @Inject(CONFIG) private readonly config: Config,
-    @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   @Get()
@@ -108,12 +104,13 @@ export class WebhooksController {
 
   /** Sends a test event now, and answers with a page that has the result. */
   @PostForm('test')
-  async test(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
+  async test(@CurrentPageRequest() request: PageRequest): Promise<void> {
+    const { accountId, query, response } = request;
     const webhook = this.config.webhooks.get(textIn(query['webhook'], MAX_NAME_LENGTH) ?? '');
     if (webhook === undefined) throw new ServiceError('not_found', 'The configuration has no such webhook.');
     const { name, url } = webhook;
-    await this.audit.append(author, 'webhook.tested', `webhook:${name}`, new Date(this.now()));
-    this.log.write('A webhook was tested', { operatorId: accountId, webhook: name });
+    const entry = ['webhook.tested', `webhook:${name}`] as const;
+    await this.actions.record(request, entry, 'A webhook was tested', { webhook: name });
     const { status, failure, eventId, durationMs } = await this.sender.sendTest(webhook);
     const page = resultPage({
       ...{ title: 'Test event', section: 'status', accountId },
@@ -140,14 +137,10 @@ export class WebhooksController {
   }
 
   @PostForm(':id/send')
-  async send(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId: operatorId, response }: PageRequest,
-  ): Promise<void> {
+  async send(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
     if (!(await this.deliveries.sendAgain(id))) throw new ServiceError('not_found', 'This event does not exist.');
-    this.log.write('A webhook event is sent again', { operatorId, deliveryId: id });
     this.outbox.notify();
-    this.pages.redirect(response, `${WEBHOOKS_PATH}?done=sent`);
+    this.actions.done(request, 'A webhook event is sent again', { deliveryId: id }, `${WEBHOOKS_PATH}?done=sent`);
   }
 }
 

@@ -61,7 +61,7 @@ export function resultPage({ title, section, from, facts, note, ...form }: Actio
   return { title, section, content };
 }
 
-interface ShownOnceProps {
+export interface ShownOnceProps {
   /** The title in the browser tab. */
   readonly title: string;
   readonly heading: string;

@@ -1,6 +1,4 @@
 import { Inject } from '@nestjs/common';
-import { AuditLog } from '../../../../accounts/audit/audit-log.js';
-import { CLOCK, type Clock } from '../../../../platform/common/clock.js';
 import { ServiceError } from '../../../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { RouteProbe, type ProbeResult } from '../../../../upstreams/routing/route-probe.js';
@@ -11,7 +9,7 @@ import { Pages } from '../../pages.js';
 import { resultPage } from '../../parts/action-pages.js';
 import { pathWith, textIn, type QueryValues } from '../../parts/query.js';
 import { STATUS_PATH } from '../../paths.js';
-import { OperatorLog } from '../operator-log.js';
+import { OperatorActions } from '../operator-actions.js';
 import { OperatorOnly } from '../operator-only.decorator.js';
 
 const MAX_LENGTH = 255;
@@ -24,22 +22,21 @@ export class RoutesController {
     private readonly pages: Pages,
     private readonly probe: RouteProbe,
     private readonly states: RouteStates,
-    private readonly audit: AuditLog,
-    private readonly log: OperatorLog,
+    private readonly actions: OperatorActions,
     @Inject(CONFIG) private readonly config: Config,
-    @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   /** Tries one route now, and answers with a page that has the result. */
   @PostForm('probe')
-  async probeRoute(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
+  async probeRoute(@CurrentPageRequest() request: PageRequest): Promise<void> {
+    const { accountId, query, response } = request;
     const { upstream, model } = namesIn(query);
     const found = this.config.models.find(({ routes }) => routes.some(isWanted));
     const route = found?.routes.find(isWanted);
     if (found === undefined || route === undefined) throw notThere();
     const { requestId } = response.req.context;
-    await this.audit.append(author, 'route.probed', `route:${upstream} ${route.model}`, new Date(this.now()));
-    this.log.write('A route was probed', { operatorId: accountId, upstream, model: route.model });
+    const entry = ['route.probed', `route:${upstream} ${route.model}`] as const;
+    await this.actions.record(request, entry, 'A route was probed', { upstream, model: route.model });
     const result = await this.probe.run(found, route, requestId, accountId);
     const page = resultPage({
       ...{ title: 'Probe', section: 'status', accountId },
@@ -62,14 +59,13 @@ export class RoutesController {
   }
 
   @PostForm('close')
-  async close(@CurrentPageRequest() { accountId, author, query, response }: PageRequest): Promise<void> {
-    const { upstream, model } = namesIn(query);
+  async close(@CurrentPageRequest() request: PageRequest): Promise<void> {
+    const { upstream, model } = namesIn(request.query);
     if (!this.config.upstreams.has(upstream)) throw notThere();
     const target = model === undefined ? `upstream:${upstream}` : `route:${upstream} ${model}`;
-    await this.audit.append(author, 'circuit.closed', target, new Date(this.now()));
-    this.log.write('A circuit was closed', { operatorId: accountId, upstream, model });
+    await this.actions.record(request, ['circuit.closed', target], 'A circuit was closed', { upstream, model });
     this.states.close(upstream, model);
-    this.pages.redirect(response, `${STATUS_PATH}?done=closed`);
+    this.pages.redirect(request.response, `${STATUS_PATH}?done=closed`);
   }
 }
 

@@ -1,6 +1,6 @@
-import { ServiceError, type ErrorDetail } from '../../../../platform/common/service-error.js';
-import type { TimePosition } from '../../../../platform/database/queries/page-by-time.js';
-import { ApiProperty } from '../../../../platform/http/open-api/api-decorators.js';
+import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
+import { ServiceError, type ErrorDetail } from '../../../platform/common/service-error.js';
+import type { TimePosition } from '../../../platform/database/queries/page-by-time.js';
 
 /** The query of a request as Express parses it. */
 export type QueryValues = Readonly<Record<string, string | string[] | undefined>>;
@@ -44,7 +44,7 @@ export function oneOf<T extends string>(value: string | undefined, field: string
 }
 
 /** Creates the error for a parameter of the query. The name may be text of the caller. */
-export function invalidParameter(name: string, message: string): ServiceError {
+function invalidParameter(name: string, message: string): ServiceError {
   const detail: ErrorDetail = { field: name.slice(0, 100), message };
   return new ServiceError('invalid_request', `The query is invalid: ${detail.field} ${message}.`, {
     details: [detail],
@@ -128,8 +128,19 @@ function invalidCursor() {
   return invalidParameter('cursor', 'must be the next_cursor of an earlier page');
 }
 
-/** The members that every page of a list has in addition to `data`. */
-export class PageDto {
-  @ApiProperty({ type: 'string', nullable: true, description: 'The `cursor` of the next page. `null`: the last page.' })
-  readonly next_cursor!: string | null;
+/** The parameters of an operation that ends an operator or an operator key, with their descriptions. */
+export const CASCADE_PARAMETERS = {
+  keep_made:
+    'Whether the operator keys, operators and open links that the operator or the operator key has made stay. By default they end.',
+  end_operators:
+    'Whether people whom people have made operators become members, too, and what they have made ends. By default they stay operators.',
+} as const;
+
+/** @throws {ServiceError} `invalid_request` for an unknown parameter, and for a value other than `true` or `false`. */
+export function cascadeInQuery(query: QueryValues): CascadeOptions {
+  for (const [name, value] of Object.entries(query)) {
+    if (!Object.hasOwn(CASCADE_PARAMETERS, name)) throw invalidParameter(name, 'is not a known parameter');
+    if (value !== 'true' && value !== 'false') throw invalidParameter(name, 'must be true or false');
+  }
+  return { keepMade: query['keep_made'] === 'true', endOperators: query['end_operators'] === 'true' };
 }
