@@ -18,6 +18,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../../../../src/chat/request/chat-request.dto.js';
 import { followsRules } from '../../../../../src/platform/http/request/compiled-rules.js';
+import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
 
 class Inner {
   @MinLength(1)
@@ -83,7 +84,7 @@ describe('the compiled rules of a class', () => {
         if (errors.length === 0) accepted++;
         expect(followsRules(instance)).toBe(errors.length === 0);
       }),
-      { numRuns: 1500 },
+      { numRuns: PROPERTY_RUNS },
     );
     expect(accepted).toBeGreaterThan(20);
   });
