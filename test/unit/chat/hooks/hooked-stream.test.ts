@@ -1,0 +1,275 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
+import type { FailoverStream } from '../../../../src/upstreams/routing/failover-stream.js';
+import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
+import { HookedStream } from '../../../../src/chat/hooks/hooked-stream.js';
+
+const HEL: CompletionPart = { type: 'text', text: 'Hel' };
+const LO: CompletionPart = { type: 'text', text: 'lo' };
+const NOTHING: CompletionPart = { type: 'text', text: '' };
+const HM: CompletionPart = { type: 'reasoning', text: 'hm' };
+const USAGE: CompletionPart = { type: 'usage', usage: { inputTokens: 3 } };
+const STOPPED = new Error('Stop.');
+
+/** What the hooks return: the test decides when each part comes, and sees what is asked for. */
+class Hooks implements AsyncIterableIterator<CompletionPart, undefined> {
+  asked = 0;
+  returned = 0;
+  private readonly waiting: ((result: Promise<IteratorResult<CompletionPart, undefined>>) => void)[] = [];
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.asked += 1;
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.returned += 1;
+    return Promise.reject(new Error('a bug in a finally block'));
+  }
+
+  async sends(...parts: CompletionPart[]): Promise<void> {
+    for (const value of parts) await this.answer(Promise.resolve({ done: false, value }));
+  }
+
+  ends(): Promise<void> {
+    return this.answer(Promise.resolve({ done: true, value: undefined }));
+  }
+
+  fails(reason: unknown): Promise<void> {
+    const failed = Promise.resolve().then((): never => {
+      throw reason;
+    });
+    return this.answer(failed);
+  }
+
+  private async answer(result: Promise<IteratorResult<CompletionPart, undefined>>): Promise<void> {
+    const resolve = this.waiting.shift();
+    if (resolve === undefined) throw new Error('Nothing was asked for.');
+    resolve(result);
+    await settled();
+  }
+}
+
+/** Longer than any chain of promises that is resolved. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let hooks: Hooks;
+let inner: { isComplete: boolean; accepted: Promise<void>; stop: ReturnType<typeof vi.fn<(reason: Error) => void>> };
+let onOver: ReturnType<typeof vi.fn<(failure?: unknown) => void>>;
+let onReadable: ReturnType<typeof vi.fn<() => void>>;
+let stream: HookedStream;
+
+beforeEach(() => {
+  hooks = new Hooks();
+  inner = { isComplete: false, accepted: Promise.resolve(), stop: vi.fn<(reason: Error) => void>() };
+  onOver = vi.fn<(failure?: unknown) => void>();
+  onReadable = vi.fn<() => void>();
+  stream = new HookedStream(inner as unknown as FailoverStream, hooks, onOver);
+  stream.onReadable = onReadable;
+});
+
+const beginning = (): Promise<string> => {
+  const pending = settled().then(() => 'pending');
+  return Promise.race([
+    stream.started.then(
+      () => 'begun',
+      (failure: unknown) => (failure instanceof Error ? failure.message : 'failed'),
+    ),
+    pending,
+  ]);
+};
+const state = () => ({ isOver: stream.isOver, isWhole: stream.isWhole });
+
+describe('the parts of a completion, after its hooks', () => {
+  it('is accepted when the completion is', () => {
+    expect(stream.accepted).toBe(inner.accepted);
+  });
+
+  it('is pulled at once, and one part ahead of the reader', async () => {
+    expect(hooks.asked).toBe(1);
+    await hooks.sends(HEL);
+    expect(hooks.asked).toBe(1);
+    expect(stream.read()).toEqual(HEL);
+    expect(hooks.asked).toBe(1);
+    expect(stream.read()).toBeUndefined();
+    expect(hooks.asked).toBe(2);
+    expect(stream.read()).toBeUndefined();
+    expect(hooks.asked).toBe(2);
+  });
+
+  it.each([
+    ['text', HEL],
+    ['reasoning', HM],
+  ])('begins with the first %s, and says so to the reader', async (_, part) => {
+    expect(await beginning()).toBe('pending');
+    await hooks.sends(part);
+    expect(await beginning()).toBe('begun');
+    expect(onReadable).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps what comes before the first text, and goes on asking', async () => {
+    await hooks.sends(USAGE, USAGE);
+    expect([await beginning(), hooks.asked]).toEqual(['pending', 3]);
+    expect(onReadable).not.toHaveBeenCalled();
+    await hooks.sends(HEL);
+    expect(onReadable).toHaveBeenCalledTimes(1);
+    expect([stream.read(), stream.read(), stream.read()]).toEqual([USAGE, USAGE, HEL]);
+  });
+
+  it('passes what comes after the first text to the reader at once', async () => {
+    await hooks.sends(HEL);
+    stream.read();
+    stream.read();
+    await hooks.sends(USAGE);
+    expect(onReadable).toHaveBeenCalledTimes(2);
+    expect(stream.read()).toEqual(USAGE);
+  });
+
+  it('leaves out a text of which a hook has left nothing', async () => {
+    await hooks.sends(NOTHING);
+    expect([await beginning(), hooks.asked]).toEqual(['pending', 2]);
+    await hooks.sends(HEL);
+    expect(stream.read()).toEqual(HEL);
+    stream.read();
+    await hooks.sends(NOTHING);
+    expect(onReadable).toHaveBeenCalledTimes(1);
+    expect([hooks.asked, stream.read()]).toEqual([4, undefined]);
+  });
+
+  it('keeps reasoning without text, and parts that have an empty text by their nature', async () => {
+    const empty: CompletionPart = { type: 'reasoning', text: '' };
+    await hooks.sends(empty);
+    expect(stream.read()).toEqual(empty);
+  });
+});
+
+describe('the end of a completion with hooks', () => {
+  it('is there when the hooks have returned all of a complete answer', async () => {
+    await hooks.sends(HEL);
+    expect(state()).toEqual({ isOver: false, isWhole: false });
+    stream.read();
+    stream.read();
+    inner.isComplete = true;
+    await hooks.ends();
+    expect(onOver.mock.calls).toEqual([[undefined]]);
+    expect(onReadable).toHaveBeenCalledTimes(2);
+    expect(state()).toEqual({ isOver: true, isWhole: true });
+    expect([stream.read(), hooks.asked, hooks.returned]).toEqual([undefined, 2, 0]);
+    expect(inner.stop).not.toHaveBeenCalled();
+  });
+
+  it('begins an answer without text', async () => {
+    inner.isComplete = true;
+    await hooks.ends();
+    expect(await beginning()).toBe('begun');
+    expect(onReadable).toHaveBeenCalledTimes(1);
+    expect(state()).toEqual({ isOver: true, isWhole: true });
+  });
+
+  it('is not reached while the reader has parts to read', async () => {
+    await hooks.sends(USAGE);
+    inner.isComplete = true;
+    await hooks.ends();
+    expect(state()).toEqual({ isOver: false, isWhole: true });
+    expect(stream.read()).toEqual(USAGE);
+    expect(state()).toEqual({ isOver: true, isWhole: true });
+  });
+
+  it('is a failure where the hooks end before the answer is complete', async () => {
+    await hooks.sends(HEL);
+    stream.read();
+    stream.read();
+    await hooks.ends();
+    expect(() => stream.read()).toThrow('A completion hook ended the parts before the answer was complete.');
+    expect(inner.stop.mock.calls).toMatchObject([[{ message: expect.stringContaining('ended the parts') as string }]]);
+    expect(onOver.mock.calls).toMatchObject([[{ message: expect.stringContaining('ended the parts') as string }]]);
+    expect(onReadable).toHaveBeenCalledTimes(2);
+    expect(hooks.returned).toBe(1);
+  });
+
+  it('throws the failure of a hook once, stops the provider, and lets the hooks clean up', async () => {
+    await hooks.sends(HEL);
+    stream.read();
+    stream.read();
+    await hooks.fails(STOPPED);
+    expect(stream.isOver).toBe(false);
+    expect(() => stream.read()).toThrow(STOPPED);
+    expect(stream.isOver).toBe(true);
+    expect(stream.read()).toBeUndefined();
+    expect([inner.stop.mock.calls, onOver.mock.calls, hooks.returned]).toEqual([[[STOPPED]], [[STOPPED]], 1]);
+    expect(onReadable).toHaveBeenCalledTimes(2);
+  });
+
+  it('keeps what a hook has thrown that is no error as the cause', async () => {
+    await hooks.fails('oops');
+    expect(await beginning()).toBe('A completion hook failed');
+    expect(onOver.mock.calls).toMatchObject([[{ cause: 'oops' }]]);
+  });
+
+  it('lets the reader have what came before a failure', async () => {
+    await hooks.sends(USAGE, HEL);
+    stream.stop(STOPPED);
+    expect([stream.read(), stream.read()]).toEqual([USAGE, HEL]);
+    expect(() => stream.read()).toThrow(STOPPED);
+  });
+});
+
+describe('stopping a completion with hooks', () => {
+  it('stops the provider and throws the reason', async () => {
+    stream.stop(STOPPED);
+    expect(onReadable).toHaveBeenCalledTimes(1);
+    expect(await beginning()).toBe('Stop.');
+    expect(() => stream.read()).toThrow(STOPPED);
+    expect([inner.stop.mock.calls, onOver.mock.calls, hooks.returned]).toEqual([[[STOPPED]], [[STOPPED]], 1]);
+  });
+
+  it('happens once, and not after the end', async () => {
+    inner.isComplete = true;
+    await hooks.ends();
+    stream.stop(STOPPED);
+    await stream.return();
+    expect([inner.stop.mock.calls, onOver.mock.calls]).toEqual([[], [[undefined]]]);
+    expect(stream.read()).toBeUndefined();
+  });
+
+  it('makes later parts and ends of the hooks count for nothing', async () => {
+    await hooks.sends(HEL);
+    stream.read();
+    stream.read();
+    stream.stop(STOPPED);
+    await hooks.sends(LO);
+    expect(() => stream.read()).toThrow(STOPPED);
+    expect([stream.read(), hooks.asked]).toEqual([undefined, 2]);
+    expect(onReadable).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['a failure', () => hooks.fails(new Error('later'))],
+    ['an end', () => hooks.ends()],
+  ])('makes %s of the hooks that comes later count for nothing', async (_, happen) => {
+    stream.stop(STOPPED);
+    await happen();
+    expect([onOver.mock.calls, inner.stop.mock.calls]).toEqual([[[STOPPED]], [[STOPPED]]]);
+    expect(() => stream.read()).toThrow(STOPPED);
+  });
+
+  it('by a client that leaves stops the provider, and sends nothing to the reader', async () => {
+    await hooks.sends(HEL);
+    expect(await stream.return()).toEqual({ done: true, value: undefined });
+    expect([inner.stop.mock.calls, onOver.mock.calls, hooks.returned]).toEqual([[[CLIENT_GONE]], [[CLIENT_GONE]], 1]);
+    expect([stream.read(), stream.isOver]).toEqual([undefined, true]);
+  });
+
+  it('works with hooks that have nothing to clean up', () => {
+    const plain: AsyncIterable<CompletionPart> = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+    };
+    stream = new HookedStream(inner as unknown as FailoverStream, plain, onOver);
+    stream.stop(STOPPED);
+    expect(onOver).toHaveBeenCalledWith(STOPPED);
+  });
+});
