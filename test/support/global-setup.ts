@@ -11,14 +11,15 @@ export default function setup(project: TestProject): () => Promise<void> {
   const build = join(ROOT, 'deploy', 'build', 'build.mjs');
   const { status } = spawnSync(process.execPath, [build, '--if-needed'], { stdio: 'inherit' });
   if (status !== 0) throw new Error('The service does not build.');
-  process.once('SIGTERM', () => {
-    console.error(['\nEnded from outside while these files ran:', ...runningFiles(project), ''].join('\n'));
-    process.exit(143);
-  });
   const schemas = `chat_test_${randomBytes(4).toString('hex')}_`;
   process.env[SCHEMAS_OF_RUN] = schemas;
   // Without PostgreSQL there is nothing to remove.
-  return () => dropSchemasOfRun(schemas).catch(() => undefined);
+  const dropSchemas = (): Promise<void> => dropSchemasOfRun(schemas).catch(() => undefined);
+  process.once('SIGTERM', () => {
+    console.error(['\nEnded from outside while these files ran:', ...runningFiles(project), ''].join('\n'));
+    void dropSchemas().finally(() => process.exit(143));
+  });
+  return dropSchemas;
 }
 
 /** A test that blocks its process reports nothing: not even that it takes too long. */
