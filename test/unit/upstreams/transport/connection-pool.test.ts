@@ -1,0 +1,234 @@
+import { createRequire } from 'node:module';
+import type { Client } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ProviderCall } from '../../../../src/testing/provider/provider-call.js';
+import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
+import { ConnectionPool, type Connection } from '../../../../src/upstreams/transport/connection-pool.js';
+import { Latch } from '../../../support/latch.js';
+import { closedPort, startSilentServer } from '../../../support/silent-server.js';
+import { waitFor } from '../../../support/wait-for.js';
+import { turn } from '../played-connection.js';
+
+const CONNECT_TIMEOUT_MS = 60_000;
+/** Longer than undici waits for an answer by default. */
+const LONG_MS = 600_000;
+
+/** The timers of undici that are not exact. */
+const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void };
+
+let provider: ScriptedProvider;
+let pool: ConnectionPool;
+
+beforeEach(async () => {
+  provider = await ScriptedProvider.start();
+  pool = new ConnectionPool(provider.origin, CONNECT_TIMEOUT_MS);
+});
+afterEach(async () => {
+  await pool.destroy();
+  await provider.stop();
+});
+
+async function send({ client }: Connection): Promise<void> {
+  const { body } = await client.request({ path: '/', method: 'POST', body: '{}' });
+  await body.dump();
+}
+
+/** Opens a connection that has served an exchange. */
+async function served(): Promise<Connection> {
+  const connection = pool.open();
+  await send(connection);
+  return connection;
+}
+
+/** Moves the timers of undici. It counts a new timer from the first of two moves. */
+async function moveTimers(ms: number): Promise<void> {
+  tick(0);
+  tick(ms);
+  await turn();
+}
+
+async function lose(connection: Connection): Promise<void> {
+  const left = pool.size - 1;
+  provider.next((call) => call.cut());
+  await expect(send(connection)).rejects.toMatchObject({ code: expect.any(String) as string });
+  await waitFor(() => pool.size === left, 'the pool to notice');
+}
+
+describe('a pool of connections', () => {
+  it('lends a connection to one exchange at a time', async () => {
+    expect(pool.reuse()).toBeUndefined();
+    const first = await served();
+    expect([first.reused, pool.reuse(), pool.size]).toEqual([false, undefined, 1]);
+    first.release();
+    const again = pool.reuse();
+    expect(again).toMatchObject({ reused: true });
+    expect([again?.client === first.client, pool.reuse(), pool.size]).toEqual([true, undefined, 1]);
+    await send(again as Connection);
+    expect(provider.connections).toBe(1);
+  });
+
+  it('prefers the most recently used connection, and closes the others first', async () => {
+    const [first, second, third] = [await served(), await served(), await served()];
+    for (const { release } of [second, third, first]) release();
+    expect(pool.reuse()?.client).toBe(first.client);
+    expect([pool.closeUnneeded(), (second.client as Client).destroyed, pool.size]).toEqual([true, true, 2]);
+    expect(pool.reuse()?.client).toBe(third.client);
+    expect([pool.closeUnneeded(), pool.size]).toEqual([false, 2]);
+  });
+
+  it('closes idle connections before those whose exchange needs no more', async () => {
+    const [idle, spare] = [await served(), await served()];
+    spare.spare();
+    idle.release();
+    expect([pool.closeUnneeded(), (idle.client as Client).destroyed, pool.size]).toEqual([true, true, 1]);
+    expect([pool.closeUnneeded(), (spare.client as Client).destroyed, pool.size]).toEqual([true, true, 0]);
+    expect(pool.closeUnneeded()).toBe(false);
+    spare.release();
+    expect([pool.closeUnneeded(), pool.reuse()]).toEqual([false, undefined]);
+  });
+
+  it('closes a connection that was never opened and frees its slot', () => {
+    pool.open().release();
+    pool.open().release();
+    expect([pool.size, pool.reuse(), pool.size]).toEqual([2, undefined, 0]);
+  });
+
+  it('removes a connection that cannot be opened', async () => {
+    const unreachable = new ConnectionPool(`http://127.0.0.1:${await closedPort()}`, CONNECT_TIMEOUT_MS);
+    const connection = unreachable.open();
+    expect(unreachable.size).toBe(1);
+    await expect(send(connection)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(unreachable.size).toBe(0);
+  });
+
+  it('closes a connection that does not open in time', async () => {
+    const server = await startSilentServer();
+    const silent = new ConnectionPool(`https://${server.authority}`, CONNECT_TIMEOUT_MS);
+    const failed = vi.fn<(error: Error) => void>();
+    const over = send(silent.open()).catch(failed);
+    await moveTimers(CONNECT_TIMEOUT_MS / 2);
+    expect([failed.mock.calls, silent.size]).toEqual([[], 1]);
+    await moveTimers(CONNECT_TIMEOUT_MS);
+    await over;
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ code: 'UND_ERR_CONNECT_TIMEOUT' }));
+    expect(silent.size).toBe(0);
+    await server.stop();
+  });
+
+  it('leaves it to the reader how long to wait for an answer', async () => {
+    const call = new Promise<ProviderCall>((resolve) => provider.next(resolve));
+    const answered = pool.open().client.request({ path: '/', method: 'POST', body: '{}' });
+    const received = await call;
+    await moveTimers(LONG_MS);
+    received.head();
+    const { body } = await answered;
+    await moveTimers(LONG_MS);
+    received.end();
+    expect(await body.text()).toBe('');
+  });
+
+  it('is destroyed with all its connections', async () => {
+    const closed = new Latch();
+    const [idle, busy] = [await served(), await served()];
+    idle.release();
+    const destroy = vi.spyOn(busy.client, 'destroy').mockReturnValueOnce(closed.opened);
+    const onDestroyed = vi.fn<() => void>();
+    const destroyed = pool.destroy().then(onDestroyed);
+    await turn();
+    const { destroyed: isDestroyed } = idle.client as Client;
+    expect([isDestroyed, destroy.mock.calls.length, onDestroyed.mock.calls]).toEqual([true, 1, []]);
+    closed.open();
+    await destroyed;
+  });
+});
+
+describe('a connection that was lost', () => {
+  it('is not kept, and leaves the idle ones alone', async () => {
+    const [idle, lost] = [await served(), await served()];
+    idle.release();
+    await lose(lost);
+    expect([(lost.client as Client).destroyed, pool.size]).toEqual([true, 1]);
+    expect(pool.reuse()?.client).toBe(idle.client);
+  });
+
+  it.each(['spare', 'release', 'lend'] as const)('is not closed once more after %s', async (how) => {
+    const lost = await served();
+    await lose(lost);
+    lost[how]();
+    expect([pool.closeUnneeded(), pool.reuse(), pool.size]).toEqual([false, undefined, 0]);
+  });
+
+  it('while it is idle is not given to an exchange', async () => {
+    const [first, second] = [await served(), await served()];
+    first.release();
+    second.release();
+    await lose(second);
+    expect([pool.closeUnneeded(), pool.closeUnneeded(), pool.size]).toEqual([true, false, 0]);
+  });
+});
+
+describe('a connection that is lent', () => {
+  /** Lends a new connection for a request that the provider has received. */
+  async function lend(): Promise<{ connection: Connection; call: ProviderCall; answered: Promise<void> }> {
+    provider.next(() => undefined);
+    const connection = pool.open();
+    const answered = send(connection);
+    connection.lend();
+    return { connection, call: await provider.call(provider.calls.length + 1), answered };
+  }
+
+  it('is not lent again or closed while it is in use', async () => {
+    const { call, answered } = await lend();
+    expect([pool.reuse(), pool.closeUnneeded(), pool.size]).toEqual([undefined, false, 1]);
+    call.answer();
+    await answered;
+  });
+
+  it('comes back once when it has no more work', async () => {
+    const { connection, call, answered } = await lend();
+    call.answer();
+    await answered;
+    const again = await waitFor(() => pool.reuse(), 'the connection');
+    expect([again.client === connection.client, again.reused]).toEqual([true, true]);
+    expect([pool.reuse(), pool.closeUnneeded()]).toEqual([undefined, false]);
+  });
+
+  it.each([
+    ['is needed', () => pool.reuse() !== undefined],
+    ['is needed elsewhere', () => pool.closeUnneeded()],
+  ])('comes back before undici says so when it %s', async (_, use) => {
+    const { client, lend } = pool.open();
+    const onDrain = vi.fn<() => void>();
+    client.on('drain', onDrain);
+    const ended = new Promise<void>((resolve) => {
+      const handler = {
+        onRequestStart: () => undefined,
+        onResponseEnd: () => {
+          resolve();
+        },
+        onResponseError: () => undefined,
+      };
+      client.dispatch({ path: '/', method: 'GET' }, handler);
+    });
+    lend();
+    await ended;
+    expect([onDrain.mock.calls, use()]).toEqual([[], true]);
+  });
+
+  it('returns at its end, and not when the pool checks for it', async () => {
+    const later = await served();
+    const { connection, call, answered } = await lend();
+    const drained = new Promise((resolve) => connection.client.once('drain', resolve));
+    call.answer();
+    await Promise.all([answered, drained]);
+    later.release();
+    expect([pool.reuse()?.client, pool.reuse()?.client]).toEqual([later.client, connection.client]);
+  });
+
+  it('does not come back once it is lost', async () => {
+    const { call, answered } = await lend();
+    await Promise.all([call.cut(), expect(answered).rejects.toThrow()]);
+    await waitFor(() => pool.size === 0, 'the pool to notice');
+    expect([pool.closeUnneeded(), pool.reuse()]).toEqual([false, undefined]);
+  });
+});
