@@ -14,7 +14,7 @@ const isGroup = (name: string): boolean =>
   NAMES.some((other) => other.startsWith(`${name}.`) || other.startsWith(`${name}[]`));
 
 describe('the table of members', () => {
-  it('has an effect for each member of the schema, and for nothing else', () => {
+  it('has an entry for each member of the schema, and for nothing else', () => {
     expect(Object.keys(EFFECTS).sort()).toEqual(NAMES.filter((name) => !isGroup(name)).sort());
   });
 
@@ -27,8 +27,8 @@ describe('the table of members', () => {
 });
 
 describe.each(Object.entries(EFFECTS))('%s', (name, { set, unset, refused }) => {
-  it('has its effect where it is set', () => set());
-  it('has its default where it is not', () => unset());
+  if (set !== undefined) it('has its effect where it is set', set);
+  if (unset !== undefined) it('has its default where it is not', unset);
 
   it('is refused with a clear problem that names it', () => {
     expect(refused.length).toBeGreaterThan(0);

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
-import { waitFor } from '../support/wait-for.js';
 import { notWithin, serving, type Effects, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
@@ -19,8 +18,6 @@ export const durable: Effects = {
     refused: notWithin('STREAM_RETENTION_SECONDS', 1, 86_400, '5m'),
   },
   STREAM_DETACHED_SECONDS: {
-    set: () => isDetached({ STREAM_DETACHED_SECONDS: '9' }, 9_000),
-    unset: () => isDetached({}, 60_000),
     refused: notWithin('STREAM_DETACHED_SECONDS', 1, 86_400, '-1'),
   },
   STREAM_MEMORY_MB: {
@@ -54,23 +51,6 @@ function isKept(env: Variables, keptMs: number): Promise<void> {
     await time.move(keptMs * 0.2 + CHECK_MS);
 
     expect(await again()).toBe(404);
-  });
-}
-
-function isDetached(env: Variables, detachedMs: number): Promise<void> {
-  return inTime(env, async (served, time) => {
-    served.provider.answers((call) => void call.head().text('Hel'));
-    const answer = await ask(served);
-    await answer.block(1);
-    answer.leave();
-    await answer.over;
-    const call = await served.provider.call(1);
-
-    await time.move(detachedMs * 0.6);
-    expect(call.abortedAt).toBeUndefined();
-    await time.move(detachedMs * 0.4 + 2 * CHECK_MS);
-
-    await waitFor(() => call.abortedAt, 'the provider to be stopped');
   });
 }
 

@@ -3,12 +3,12 @@ import { routesTo } from '../support/catalog.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 
-/** What one variable or member does, as it is seen from outside of the service. */
+/** What one variable or member does. */
 export interface Effect {
-  /** Fails unless a value other than the default has its effect. */
-  set(): Promise<void>;
+  /** Fails unless a value other than the default has its effect. Missing: a test of the feature sets the value. */
+  readonly set?: () => Promise<void>;
   /** Fails unless the default has its effect. */
-  unset(): Promise<void>;
+  readonly unset?: () => Promise<void>;
   /** Values that are refused, each with the whole problem that the start reports. */
   readonly refused: readonly (readonly [value: unknown, problem: string])[];
 }

@@ -14,7 +14,7 @@ import { waiting } from './waiting.js';
 const EFFECTS: Effects = { ...listening, ...stores, ...access, ...singleSignOn, ...waiting, ...durable, ...observed };
 
 describe('the table of variables', () => {
-  it('has an effect for each variable of the schema, and for nothing else', () => {
+  it('has an entry for each variable of the schema, and for nothing else', () => {
     expect(Object.keys(EFFECTS).sort()).toEqual(
       environmentVariables()
         .map(({ name }) => name)
@@ -24,8 +24,8 @@ describe('the table of variables', () => {
 });
 
 describe.each(Object.entries(EFFECTS))('%s', (name, { set, unset, refused }) => {
-  it('has its effect where it is set', () => set());
-  it('has its default where it is not', () => unset());
+  if (set !== undefined) it('has its effect where it is set', set);
+  if (unset !== undefined) it('has its default where it is not', unset);
 
   it('counts as unset where it is empty', () => {
     expect(loadConfig({ [name]: '' })).toEqual(loadConfig({}));

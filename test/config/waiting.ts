@@ -1,8 +1,5 @@
-import { expect, vi } from 'vitest';
-import { stopOnSignals } from '../../src/platform/start/shutdown.js';
-import { CONFIG, type Config } from '../../src/platform/config/config.js';
+import { expect } from 'vitest';
 import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
-import { ServiceLogger } from '../../src/platform/logs/service-logger.js';
 import { getRequest, RawConnection } from '../hostile/support/raw-connection.js';
 import { scrape, valueOf } from '../support/metrics.js';
 import { openStream } from '../support/sse-client.js';
@@ -12,8 +9,6 @@ import { notWithin, serving, type Effects, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const QUIET_MS = 100;
-/** Made once, as the first one listens for the exit of the process for good. */
-const LOGGER = new ServiceLogger('silent');
 /** As {@link LARGE} many times, more than all buffers of the kernel on the way. */
 const PIECES = 5_000;
 const LARGE = getRequest('/api/docs/swagger-ui-bundle.js');
@@ -25,8 +20,6 @@ const CHECK_MS = 1_100;
 /** How long the service waits for those who do not go on. */
 export const waiting: Effects = {
   SHUTDOWN_GRACE_SECONDS: {
-    set: () => endsAfterGrace({ SHUTDOWN_GRACE_SECONDS: '5' }, 5_000),
-    unset: () => endsAfterGrace({}, 60_000),
     refused: notWithin('SHUTDOWN_GRACE_SECONDS', 0, 86_400, 'a minute'),
   },
   STALLED_READER_SECONDS: {
@@ -49,31 +42,6 @@ function inTime(env: Variables, use: (served: Served, time: MovedTime) => Promis
 
 /** The margin is for the time that passes by itself. */
 const before = (limitMs: number): number => limitMs * 0.6;
-
-function endsAfterGrace(env: Variables, graceMs: number): Promise<void> {
-  return inTime(env, async ({ service: { app }, origin, key, provider }, time) => {
-    const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
-    const listeners = (['SIGTERM', 'SIGINT'] as const).map((name) => [name, process.listeners(name)] as const);
-    provider.next((call) => void call.head().text('Hel'));
-    const running = await openStream(origin, { key });
-    await running.block(1);
-    vi.spyOn(app, 'close').mockResolvedValueOnce(undefined);
-    stopOnSignals(app, app.get<Config>(CONFIG), LOGGER);
-
-    process.emit('SIGTERM');
-    await time.move(before(graceMs));
-    expect(running.raw).not.toContain('shutting_down');
-    await time.move(graceMs - before(graceMs));
-
-    await waitFor(() => running.raw.includes('shutting_down'), 'the end of the stream');
-    await waitFor(() => exited.mock.calls.length > 0, 'the exit');
-    expect(exited).toHaveBeenCalledExactlyOnceWith(0);
-    for (const [name, known] of listeners) {
-      for (const added of process.listeners(name).filter((one) => !known.includes(one))) process.off(name, added);
-    }
-    exited.mockRestore();
-  });
-}
 
 function cutsStream(env: Variables, limitMs: number): Promise<void> {
   return inTime(env, async ({ origin, key, provider }, time) => {

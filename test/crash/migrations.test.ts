@@ -14,7 +14,7 @@ describe.each(await testEngines())('migrations on $name', (engine) => {
   let database: TestDatabase;
 
   beforeEach(async () => {
-    database = await engine.create();
+    database = await engine.createEmpty();
   });
   afterEach(async () => {
     vi.restoreAllMocks();

@@ -12,7 +12,7 @@ describe.skipIf(stores === undefined)('replicas that start at the same moment on
 
   it('make the tables once, and all of them serve', async () => {
     const { postgres, redis } = stores as NonNullable<typeof stores>;
-    const database = await postgres.create();
+    const database = await postgres.createEmpty();
     const url = database.config.type === 'postgres' ? database.config.url : '';
     const installation = await Installation.create(configFile(routesTo(['http://127.0.0.1:9'])));
     try {

@@ -30,6 +30,8 @@ const LIMITED: readonly { readonly statement: RegExp; readonly reason: string }[
 export const unlimitedPlans: string[] = [];
 /** The statements of the service so far, each with its engine. */
 export const watchedStatements = new Set<string>();
+/** The texts of these statements as they were executed, which are faster to compare. */
+const watchedTexts = new Set<string>();
 let isWatching = false;
 
 /**
@@ -133,7 +135,9 @@ export function isUnlimitedOnPostgres(node: PlanNode): boolean {
 }
 
 function isNew(engine: string, statement: string): boolean {
-  if (!READS_OR_CHANGES.test(statement) || !isOfService()) return false;
+  const text = `${engine} ${statement}`;
+  if (watchedTexts.has(text) || !READS_OR_CHANGES.test(statement) || !isOfService()) return false;
+  watchedTexts.add(text);
   const key = `${engine} ${normalized(statement)}`;
   if (watchedStatements.has(key)) return false;
   watchedStatements.add(key);
@@ -142,11 +146,15 @@ function isNew(engine: string, statement: string): boolean {
 
 /** Whether the service executes the statement, and not the test itself. */
 function isOfService(): boolean {
-  const limit = Error.stackTraceLimit;
+  const { prepareStackTrace, stackTraceLimit } = Error;
   Error.stackTraceLimit = 100;
-  const { stack = '' } = new Error();
-  Error.stackTraceLimit = limit;
-  return SERVICE.test(stack);
+  // The stack is not put into words, as in timer-watch.ts.
+  Error.prepareStackTrace = (_, sites) => sites.some((site) => SERVICE.test(site.getFileName() ?? ''));
+  const holder: { stack?: unknown } = {};
+  Error.captureStackTrace(holder);
+  const isFound = holder.stack === true;
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  return isFound;
 }
 
 /** The statement on one line. Lists of parameters and rows have one entry. */

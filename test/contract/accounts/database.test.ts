@@ -36,7 +36,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
   let database: TestDatabase;
 
   beforeAll(async () => {
-    database = await engine.create();
+    database = await engine.createEmpty();
   });
   afterAll(() => database.drop());
 
@@ -63,7 +63,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
   });
 
   it('is closed before a failed migration is reported', async () => {
-    const empty = await engine.create();
+    const empty = await engine.createEmpty();
     vi.spyOn(CreateTables.prototype, 'up').mockRejectedValue(new Error('no role'));
     const latch = new Latch();
     const sources: DataSource[] = [];

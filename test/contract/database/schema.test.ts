@@ -8,7 +8,7 @@ describe.each(await testEngines())('the schema on $name', (engine) => {
   let database: TestDatabase;
 
   beforeEach(async () => {
-    database = await engine.create();
+    database = await engine.createEmpty();
   });
   afterEach(() => database.drop());
 

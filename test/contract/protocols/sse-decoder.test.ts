@@ -5,6 +5,7 @@ import type { ProviderEvent } from '../../../src/upstreams/contract/framing.js';
 import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
 import { leastCpuMs } from '../../support/least-ms.js';
 import { byteByByte, cutAt } from '../../../src/testing/protocols/replay.js';
+import { PROPERTY_RUNS } from '../../support/property-runs.js';
 
 function decode(pieces: Iterable<Uint8Array>, maxEventBytes?: number): ProviderEvent[] {
   const events: ProviderEvent[] = [];
@@ -149,7 +150,7 @@ describe('SseDecoder', () => {
         const positions = cuts.map((cut) => Math.min(cut, bytes.length));
         expect(decode(cutAt(bytes, ...positions))).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 

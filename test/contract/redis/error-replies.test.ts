@@ -34,31 +34,41 @@ describe('an error reply of Redis', () => {
   const write = () => connection.run('key', (client) => client.set('key', 'value'));
   const read = () => connection.run('key', (client) => client.get('key'));
 
-  it.each([
-    "OOM command not allowed when used memory > 'maxmemory'.",
-    "READONLY You can't write against a read only replica.",
-    "NOPERM this user has no permissions to run the 'set' command",
-    "ERR The user executing the script can't run this command or subcommand script: 0dad6322, on @user_script:3.",
-    'LOADING Redis is loading the dataset in memory',
-    'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
-  ])(
-    'that every write gets makes Redis unavailable until a write succeeds, and is logged once: %s',
-    async (refusal) => {
-      redis.refusal = refusal;
-      await expect(write()).rejects.toBeInstanceOf(RedisUnavailable);
+  it('that every write gets makes Redis unavailable until a write succeeds, and is logged once', async () => {
+    const refusals = [
+      "OOM command not allowed when used memory > 'maxmemory'.",
+      "READONLY You can't write against a read only replica.",
+      "NOPERM this user has no permissions to run the 'set' command",
+      "ERR The user executing the script can't run this command or subcommand script: 0dad6322, on @user_script:3.",
+      'LOADING Redis is loading the dataset in memory',
+      'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
+    ];
+    await Promise.all(refusals.map(checkRefusal));
+    expect(outages.toSorted()).toEqual(refusals.toSorted());
+  });
 
-      await wait(PROBES_MS);
-      expect(connection.isUnavailable).toBe(true);
-      await expect(read()).rejects.toBeInstanceOf(RedisUnavailable);
-      expect(outages).toEqual([refusal]);
-      // At most one new connection for each probe.
-      expect(redis.connections).toBeLessThan(8);
+  async function checkRefusal(refusal: string): Promise<void> {
+    const refusing = await ScriptedRedis.start();
+    const refused = new RedisConnection(refusing.url);
+    await refused.onModuleInit();
+    await waitFor(() => !refused.isUnavailable, 'Redis to be available');
+    const set = () => refused.run('key', (client) => client.set('key', 'value'));
+    refusing.refusal = refusal;
+    await expect(set(), refusal).rejects.toBeInstanceOf(RedisUnavailable);
 
-      redis.refusal = undefined;
-      await waitFor(() => !connection.isUnavailable, 'Redis to be available again');
-      await expect(write()).resolves.toBe('OK');
-    },
-  );
+    await wait(PROBES_MS);
+    expect(refused.isUnavailable, refusal).toBe(true);
+    const get = refused.run('key', (client) => client.get('key'));
+    await expect(get, refusal).rejects.toBeInstanceOf(RedisUnavailable);
+    // At most one new connection for each probe.
+    expect(refusing.connections, refusal).toBeLessThan(8);
+
+    refusing.refusal = undefined;
+    await waitFor(() => !refused.isUnavailable, `Redis to be available again after ${refusal}`);
+    await expect(set(), refusal).resolves.toBe('OK');
+    await refused.onApplicationShutdown();
+    await refusing.stop();
+  }
 
   it('that the probe does not get makes Redis unavailable for longer and longer', async () => {
     redis.refusalOfGet = "NOPERM this user has no permissions to run the 'get' command";

@@ -38,14 +38,15 @@ export interface Report {
   readonly right: RightAnswer;
 }
 
+const reports: readonly Report[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.yaml'))
+  .sort()
+  .map((file) => ({
+    ...(parse(readFileSync(join(FOLDER, file), 'utf8')) as Report),
+    name: file.replace('.yaml', ''),
+  }));
+
 /** Returns the reports of a protocol, by name. */
 export function reportsOf(protocol: string): readonly Report[] {
-  return readdirSync(FOLDER)
-    .filter((file) => file.endsWith('.yaml'))
-    .sort()
-    .map((file) => ({
-      ...(parse(readFileSync(join(FOLDER, file), 'utf8')) as Report),
-      name: file.replace('.yaml', ''),
-    }))
-    .filter((report) => report.protocol === protocol);
+  return reports.filter((report) => report.protocol === protocol);
 }

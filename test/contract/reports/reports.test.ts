@@ -6,11 +6,13 @@ import { ScriptedProvider } from '../../../src/testing/provider/scripted-provide
 import { MODEL, routesTo, type Catalog } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { converseEventOf } from '../../support/clouds/converse-stream.js';
-import { waitFor } from '../../support/wait-for.js';
+import { atMostEvery, waitFor } from '../../support/wait-for.js';
 import { reportsOf, type Report, type RightAnswer, type SurfaceName } from './report.js';
 import { eventsOf, SURFACES, type ReadAnswer } from './surfaces.js';
 
 const QUESTION = 'How is the weather?';
+/** Records are written together. A request in between would find none. */
+const WRITTEN_EVERY_MS = 50;
 const WAYS = ['streamed', 'whole', 'durable'] as const;
 
 /** The reports of Bedrock have bodies of their own, so the dialect needs only its name. */
@@ -88,10 +90,11 @@ describe.each([openAi, openAiResponses, anthropic, gemini, ollama, bedrock])(
 
     async function receipt(key: string, { headers }: Response): Promise<{ tokens: object }> {
       const url = `${service.origin}/api/v1/usage/streams/${headers.get('x-request-id')}`;
-      return waitFor(async () => {
+      const look = atMostEvery(WRITTEN_EVERY_MS, async () => {
         const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
         return response.status === 200 ? ((await response.json()) as { tokens: object }) : undefined;
-      }, 'the receipt');
+      });
+      return waitFor(look, 'the receipt');
     }
   },
 );

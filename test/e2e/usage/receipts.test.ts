@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { configFile, MODEL, routesTo } from '../../support/catalog.js';
+import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
-import { Installation } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { interruptedRecord, testStartedStream } from '../../../src/testing/stores/usage-records.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { get, openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { atMostEvery, waitFor } from '../../support/wait-for.js';
@@ -245,33 +246,19 @@ describe('the receipt of a stream', () => {
   });
 });
 
-describe('a killed process', () => {
-  it('leaves receipts of its open streams, for the next start and for a process that runs', async () => {
-    const provider = await ScriptedProvider.start();
-    const installation = await Installation.create(configFile(routesTo([provider], {}, PRICE)));
-    const latch = new Latch();
+describe('the receipt of a stream whose process was killed', () => {
+  it('says interrupted, and nothing that nobody knows', async () => {
+    const stage = await setStage(1, { price: PRICE });
     try {
-      const { key } = await installation.createKey();
-      const [killed, survivor] = [installation.start(), installation.start()];
-      const [origin, other] = [await killed.origin(), await survivor.origin()];
-      provider.answers(async (call) => {
-        if (provider.calls.length > 1) call.head().text('Hi');
-        await latch.opened;
-      });
-      const headers = { 'x-request-id': randomUUID() };
-      const silent = openStream(origin, { key, headers }).catch(() => undefined);
-      await waitFor(() => provider.calls[0], 'the first call');
-      const answer = await openStream(origin, { key });
-      await answer.block(1);
-      expect((await receipt(other, key, answer.headers['x-request-id'])).status).toBe(404);
-
-      killed.signal('SIGKILL');
-      await killed.exited;
-      await silent;
-
-      const found = await receiptOf(other, key, answer);
-      expect(found).toEqual({
-        request_id: answer.headers['x-request-id'],
+      const { app, createKey } = stage.service;
+      const { key } = await createKey({ email: 'ada@example.com' });
+      const account = await app.get(AccountsService, { strict: false }).findByEmail('ada@example.com');
+      const started = testStartedStream({ accountId: account?.id ?? '', model: MODEL });
+      await app.get(UsageStore, { strict: false }).append([interruptedRecord(started)]);
+      const { status, raw } = await receipt(stage.origin, key, started.requestId);
+      expect(status).toBe(200);
+      expect(JSON.parse(raw)).toEqual({
+        request_id: started.requestId,
         model: MODEL,
         surface: null,
         outcome: 'interrupted',
@@ -292,14 +279,8 @@ describe('a killed process', () => {
         currency: null,
         attempts: [],
       });
-      const next = await installation.start().origin();
-      const { status, raw } = await receipt(next, key, headers['x-request-id']);
-      expect(status).toBe(200);
-      expect(JSON.parse(raw)).toMatchObject({ outcome: 'interrupted' });
     } finally {
-      latch.open();
-      await installation.remove();
-      await provider.stop();
+      await stage.clear();
     }
   });
 });

@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { Connection } from '../../../src/upstreams/transport/connection-pool.js';
 
+export const turn = () => new Promise(setImmediate);
+
 const STREAM = { 'content-type': 'text/event-stream' };
 
 /** A connection whose answer the test plays. It notes what becomes of the answer, and of the connection. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { networkOf, NO_NETWORK, sitePrefixOf } from '../../../../src/auth/network/client-network.js';
 import { leastMs } from '../../../support/least-ms.js';
+import { PROPERTY_RUNS } from '../../../support/property-runs.js';
 
 const NETWORK = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){3}::\/64)$/;
 /** Far above what the longest header takes, far below what a quadratic pattern would. */
@@ -134,7 +135,7 @@ describe('the network of a client', () => {
         const network = networkOf(sent);
         if (network !== NO_NETWORK) expect(network).toMatch(NETWORK);
       }),
-      { numRuns: 1000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 

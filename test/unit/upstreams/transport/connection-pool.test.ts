@@ -7,7 +7,7 @@ import { ConnectionPool, type Connection } from '../../../../src/upstreams/trans
 import { Latch } from '../../../support/latch.js';
 import { closedPort, startSilentServer } from '../../../support/silent-server.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { turn } from '../played-source.js';
+import { turn } from '../played-connection.js';
 
 const CONNECT_TIMEOUT_MS = 60_000;
 /** Longer than undici waits for an answer by default. */

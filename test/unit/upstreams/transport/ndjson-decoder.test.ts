@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { ndjson } from '../../../../src/upstreams/transport/ndjson-decoder.js';
 import { byteByByte, cutAt } from '../../../../src/testing/protocols/replay.js';
+import { PROPERTY_RUNS } from '../../../support/property-runs.js';
 
 const LIMIT = 64;
 
@@ -35,7 +36,7 @@ describe('lines of JSON', () => {
         expect(decoded(byteByByte(bytes))).toEqual(values);
         expect(decoded(cutAt(bytes, ...positions.map((position) => position % (bytes.length + 1))))).toEqual(values);
       }),
-      { numRuns: 300 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 

@@ -9,7 +9,7 @@ import type { ProviderCall } from '../../../../src/testing/provider/provider-cal
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
 import { Latch } from '../../../support/latch.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { turn } from '../played-source.js';
+import { turn } from '../played-connection.js';
 
 describe('connections to upstreams', () => {
   let provider: ScriptedProvider;

@@ -3,8 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { UpstreamRequest } from '../../../../src/upstreams/contract/protocol.js';
 import { headerOf, UpstreamExchange } from '../../../../src/upstreams/transport/upstream-exchange.js';
-import { PlayedConnection } from '../played-connection.js';
-import { REQUEST, turn } from '../played-source.js';
+import { PlayedConnection, turn } from '../played-connection.js';
+
+const REQUEST: UpstreamRequest = {
+  url: new URL('http://acme.test/v1/chat?beta=true'),
+  headers: { authorization: 'Bearer key', traceparent: 'of the protocol' },
+  body: '{}',
+};
 
 const HIGH_WATER_BYTES = 64 * 1024;
 const MAX_WAITING_PIECES = 1_024;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonExcess, type JsonBounds } from '../../../../../src/platform/common/json/json-bounds.js';
+import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
 
 const NO_BOUNDS: JsonBounds = { values: Infinity, depth: Infinity };
 const excess = (text: string, bounds: Partial<JsonBounds>) => jsonExcess(text, { ...NO_BOUNDS, ...bounds });
@@ -36,7 +37,7 @@ describe('the bounds of JSON', () => {
         if (values > 0) expect(excess(written, { values: values - 1 })?.bound).toBe('values');
         if (depth > 0) expect(excess(written, { depth: depth - 1 })?.bound).toBe('depth');
       }),
-      { numRuns: 1000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 
@@ -69,7 +70,7 @@ describe('the bounds of JSON', () => {
       fc.property(structure, (written) => {
         excess(written, { values: 20, depth: 3 });
       }),
-      { numRuns: 2000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 });

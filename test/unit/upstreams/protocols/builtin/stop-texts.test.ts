@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { untilStop } from '../../../../../src/upstreams/protocols/builtin/builtin.js';
+import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
 
 const textOf = (pieces: Iterable<string>) => [...pieces].join('');
 
@@ -21,7 +22,7 @@ describe('a text with stop texts', () => {
           .map(({ length }) => (end ?? 0) - length);
         expect(textOf(untilStop(pieces, given))).toBe(end === undefined ? whole : whole.slice(0, Math.min(...starts)));
       }),
-      { numRuns: 1_000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 

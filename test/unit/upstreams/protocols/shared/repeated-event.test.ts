@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StreamPart } from '../../../../../src/upstreams/contract/stream-part.js';
 import { RepeatedEvent } from '../../../../../src/upstreams/protocols/shared/repeated-event.js';
+import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
 
 interface Event {
   readonly choices: readonly [{ readonly delta: { readonly content: string } }];
@@ -70,7 +71,7 @@ describe('the text of a repeated event', () => {
           expect(read(repeated, data).text).toBe(parsedText(data));
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: PROPERTY_RUNS },
     );
   });
 

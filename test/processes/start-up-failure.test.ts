@@ -4,11 +4,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/platform/config/config-error.js';
-import { loadConfig } from '../../../src/platform/config/load-config.js';
-import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Installation } from '../../support/process.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { openAccountsApp } from '../contract/accounts/accounts-app.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
 
 describe('a start that cannot work', () => {
   let installation: Installation;

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { OtlpCollector } from '../../support/otlp-collector.js';
-import { Installation, SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { OtlpCollector } from '../support/otlp-collector.js';
+import { Installation, SpawnedProcess } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 /** Has Node find nothing of OpenTelemetry's SDK, as where optional packages were left out. */
 const HOOKS = `export async function resolve(name, context, next) {
@@ -100,7 +100,7 @@ describe('a process with traces', () => {
   /** Starts the service as a package that embeds the service does: without the bundle. */
   function startOwn(env: Readonly<Record<string, string>>): SpawnedProcess {
     const main = join(installation.folder, 'main.mjs');
-    const entry = new URL('../../../dist/index.js', import.meta.url).href;
+    const entry = new URL('../../dist/index.js', import.meta.url).href;
     writeFileSync(
       main,
       `import { AppModule, bootstrap } from '${entry}';\nawait bootstrap(() => AppModule.register());\n`,

@@ -8,10 +8,10 @@ import { ChatOpenAI } from '@langchain/openai';
 import { generateText, type LanguageModel } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { Latch } from '../../support/latch.js';
-import { stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
-import { COMPLETE, say, ScriptedModel } from './scripted-model.js';
+import { Latch } from '../support/latch.js';
+import { stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { COMPLETE, say, ScriptedModel } from '../e2e/compatible/scripted-model.js';
 
 type Fetch = typeof globalThis.fetch;
 type Ask = (scripted: ScriptedModel, fetch: Fetch) => Promise<string | null>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Installation } from '../../support/process.js';
-import { get } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+import { get } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 let installation: Installation;
 

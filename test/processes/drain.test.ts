@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Latch } from '../../support/latch.js';
-import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { get, openStream, startStream, stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
-import { wireOf } from '../../support/wire.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Latch } from '../support/latch.js';
+import { Installation, type SpawnedProcess } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { get, openStream, startStream, stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
 
 const READY = '/api/v1/health/ready';
 /** Far below the grace, and far above what it takes: the machine may do other work. */

@@ -1,8 +1,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/platform/common/service-error.js';
-import { callParts, COMPLETE, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
+import { ServiceError } from '../../src/platform/common/service-error.js';
+import { callParts, COMPLETE, say, ScriptedModel, TWO_CALLS, USAGE } from '../e2e/compatible/scripted-model.js';
 
 const prompt = 'Hello!';
 

@@ -2,10 +2,10 @@ import { ChatAnthropic } from '@langchain/anthropic';
 import { HumanMessage, ToolMessage, type AIMessageChunk } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/platform/common/service-error.js';
-import { Latch } from '../../support/latch.js';
-import { waitFor } from '../../support/wait-for.js';
-import { callParts, COMPLETE, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { ServiceError } from '../../src/platform/common/service-error.js';
+import { Latch } from '../support/latch.js';
+import { waitFor } from '../support/wait-for.js';
+import { callParts, COMPLETE, PNG_URL, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
 
 const COLOR = { type: 'object', title: 'color', properties: { color: { type: 'string' } }, required: ['color'] };
 const WEATHER = {

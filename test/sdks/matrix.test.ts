@@ -1,10 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { MODEL, routesTo } from '../../support/catalog.js';
-import { startService, type RunningService } from '../../support/service.js';
+import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../src/testing/provider/dialects.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { MODEL, routesTo } from '../support/catalog.js';
+import { startService, type RunningService } from '../support/service.js';
 
 const TOOL = 'get_weather';
 const SCHEMA = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };

@@ -4,8 +4,8 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText, type APICallError, type LanguageModel, type ModelMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/platform/common/service-error.js';
-import { COMPLETE, PNG, PNG_URL, say, ScriptedModel } from './scripted-model.js';
+import { ServiceError } from '../../src/platform/common/service-error.js';
+import { COMPLETE, PNG, PNG_URL, say, ScriptedModel } from '../e2e/compatible/scripted-model.js';
 
 const NAME = 'acme/fast';
 const PROVIDERS: Readonly<Record<string, (scripted: ScriptedModel) => LanguageModel>> = {

@@ -3,10 +3,19 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool, type LanguageModel } from 'ai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ServiceError } from '../../../src/platform/common/service-error.js';
-import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
-import { CheckedFetch } from '../../support/open-responses.js';
-import { callParts, COMPLETE, PNG, PNG_URL, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
+import { ServiceError } from '../../src/platform/common/service-error.js';
+import type { StreamPart } from '../../src/upstreams/contract/stream-part.js';
+import { CheckedFetch } from '../support/open-responses.js';
+import {
+  callParts,
+  COMPLETE,
+  PNG,
+  PNG_URL,
+  say,
+  ScriptedModel,
+  TWO_CALLS,
+  USAGE,
+} from '../e2e/compatible/scripted-model.js';
 
 const weather = () =>
   tool({

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserClient } from '../../support/browser-client.js';
-import { configFile, MODEL, routesTo } from '../../support/catalog.js';
-import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { waitFor } from '../../support/wait-for.js';
+import { browserClient } from '../support/browser-client.js';
+import { configFile, MODEL, routesTo } from '../support/catalog.js';
+import { Installation, type SpawnedProcess } from '../support/process.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe('a first start in development', () => {
   let installation: Installation;
