@@ -18,6 +18,8 @@ interface Delivery<Row> {
   readonly kind: string;
   readonly table: DeliveredTable<Row>;
   readonly subscriber: Subscriber<Row>;
+  /** Whether the rows of before have their entries. */
+  hasHistory: boolean;
   failures: number;
 }
 
@@ -57,7 +59,7 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
     for (const { name } of subscribers) await this.entries.register(table, name, this.now());
     await this.entries.removeUnseen(this.now() - UNSEEN_DAYS * DAY_MS);
     for (const subscriber of subscribers) {
-      const delivery = { kind, table, subscriber, failures: 0 };
+      const delivery = { kind, table, subscriber, hasHistory: !table.isFromBeginning, failures: 0 };
       const task = new PeriodicTask(() => this.run(delivery));
       this.tasks.push(task);
       this.releases.push(() => this.entries.release(table, subscriber.name, this.owner));
@@ -89,9 +91,12 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
   }
 
   /** Delivers some rows. Returns whether there may be more. */
-  private async deliver<Row>({ table, subscriber }: Delivery<Row>): Promise<boolean> {
+  private async deliver<Row>(delivery: Delivery<Row>): Promise<boolean> {
+    const { table, subscriber } = delivery;
     const { name } = subscriber;
     if (!(await this.entries.own(table, name, this.owner, this.now(), this.now() + OWNED_MS))) return false;
+    // More at once than are delivered, so that later rows wait for all of them.
+    if (!delivery.hasHistory) delivery.hasHistory = await this.entries.addHistory(table, name);
     const entries = await this.entries.next(table, name);
     if (entries.length === 0) return false;
     const rows = await table.rowsOf(entries.flatMap(({ row }) => (row === undefined ? [] : [row])));

@@ -11,7 +11,7 @@ export interface DeliveredTable<Row> {
   readonly columns: readonly string[];
   /** The maximum number of rows of a delivery. */
   readonly rowsAtOnce: number;
-  /** Whether a new subscriber also gets the rows that were there before. */
+  /** Whether a new subscriber also gets the rows that were there before, which needs the columns `at` and `id`. */
   readonly isFromBeginning: boolean;
   /** Makes what subscribers get. */
   rowsOf(stored: readonly StoredRow[]): readonly Row[] | Promise<readonly Row[]>;
@@ -29,6 +29,8 @@ export interface OutboxEntry {
 
 type Table = DeliveredTable<unknown>;
 
+const HISTORY_AT_ONCE = 500;
+
 /** Reads and removes what subscribers have not got yet. */
 @Injectable()
 export class OutboxEntries {
@@ -42,25 +44,37 @@ export class OutboxEntries {
     const [id, seenAt] = [subscriberId(table, name), iso(now)];
     const seen = 'UPDATE outbox_subscribers SET seen_at = :seenAt WHERE id = :id RETURNING id';
     if ((await this.run(seen, { id, seenAt })).length > 0) return;
-    const statements = [
-      {
-        sql: `INSERT INTO outbox_entries (subscriber, position, row_id, changes) SELECT :id, at, id, 0 FROM ${table.name}
-          WHERE NOT EXISTS (SELECT 1 FROM outbox_subscribers WHERE id = :id) RETURNING row_id`,
-        parameters: { id },
-      },
-      {
-        sql: `INSERT INTO outbox_subscribers (id, table_name, seen_at) VALUES (:id, :table, :seenAt)
-          ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at RETURNING id`,
-        parameters: { id, table: table.name, seenAt },
-      },
-    ];
-    // A row that is written meanwhile must be among the rows before, or find the subscriber.
+    const add = {
+      sql: `INSERT INTO outbox_subscribers (id, table_name, seen_at, history_at, history_id)
+        VALUES (:id, :table, :seenAt, :history, :history) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at RETURNING id`,
+      parameters: { id, table: table.name, seenAt, history: table.isFromBeginning ? '' : null },
+    };
+    // A row that is being written has no entry. With the lock, it belongs to the rows before.
     const lock = { sql: `LOCK TABLE ${table.name} IN SHARE ROW EXCLUSIVE MODE`, parameters: {} };
     const isLocked = table.isFromBeginning && engineOf(this.database) === 'postgres';
-    await this.atomic.run({ table: 'outbox_subscribers', id }, [
-      ...(isLocked ? [lock] : []),
-      ...statements.slice(table.isFromBeginning ? 0 : 1),
-    ]);
+    await this.atomic.run({ table: 'outbox_subscribers', id }, isLocked ? [lock, add] : [add]);
+  }
+
+  /** Adds entries for some of the rows that were there before the subscriber, oldest first. Returns whether all of them have one. */
+  async addHistory(table: Table, name: string): Promise<boolean> {
+    const id = subscriberId(table, name);
+    const state = 'SELECT history_at, history_id FROM outbox_subscribers WHERE id = :id AND history_at IS NOT NULL';
+    const [begin] = await this.run<{ readonly history_at: string; readonly history_id: string }>(state, { id });
+    if (begin === undefined) return true;
+    const rows = await this.run<{ readonly id: string; readonly at: string }>(
+      `SELECT id, at FROM ${table.name} WHERE (at, id) > (:at, :after) ORDER BY at, id LIMIT ${HISTORY_AT_ONCE}`,
+      { at: begin.history_at, after: begin.history_id },
+    );
+    if (rows.length > 0) {
+      const sql = `INSERT INTO outbox_entries (subscriber, position, row_id, changes)
+        SELECT :id, at, id, 0 FROM ${table.name} WHERE id IN (:ids) ON CONFLICT DO NOTHING`;
+      await this.run(sql, { id, ids: rows.map((row) => row.id) });
+    }
+    const isLast = rows.length < HISTORY_AT_ONCE;
+    const { at, id: rowId } = (isLast ? undefined : rows.at(-1)) ?? { at: null, id: null };
+    const moved = 'UPDATE outbox_subscribers SET history_at = :at, history_id = :rowId WHERE id = :id';
+    await this.run(moved, { id, at, rowId });
+    return isLast;
   }
 
   /** Removes the subscribers that no process has had for a time, with their entries. */

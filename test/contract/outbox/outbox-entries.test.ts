@@ -66,14 +66,33 @@ describe.each(await testEngines())('the outbox on $name', (engine) => {
     await audit('c', '2026-11-27T00:00:00.000Z');
     for (const now of [0, 1]) await entries.register(AUDIT_LOG, 'siem', now);
     await audit('a', '2026-11-27T00:00:02.000Z');
+    expect(await waiting(AUDIT_LOG, 'siem')).toEqual(['a']);
+    expect(await entries.addHistory(AUDIT_LOG, 'siem')).toBe(true);
     expect(await waiting(AUDIT_LOG, 'siem')).toEqual(['c', 'b', 'a']);
     await ledger.source.query("DELETE FROM audit_entries WHERE id = 'b'");
     expect((await entries.next(AUDIT_LOG, 'siem')).map(({ row }) => row?.['id'])).toEqual(['c', undefined, 'a']);
 
     await entries.remove(AUDIT_LOG, 'siem', await entries.next(AUDIT_LOG, 'siem'));
     await entries.register(AUDIT_LOG, 'siem', 2);
+    expect(await entries.addHistory(AUDIT_LOG, 'siem')).toBe(true);
     expect(await waiting(AUDIT_LOG, 'siem')).toEqual([]);
     expect(await waiting(RECORDS, 'billing')).toEqual([]);
+  });
+
+  it('adds the rows of before in portions, also if a process stops between them', async () => {
+    const ids = Array.from({ length: 1_100 }, (_, index) => String(index).padStart(4, '0'));
+    for (const id of ids) await audit(id, '2026-11-27T00:00:00.000Z');
+    await entries.register(AUDIT_LOG, 'siem', 0);
+    const got: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      // As a new process, which knows nothing.
+      entries = new OutboxEntries(ledger.source, new AtomicStatements(ledger.source));
+      await entries.addHistory(AUDIT_LOG, 'siem');
+      const next = await entries.next(AUDIT_LOG, 'siem');
+      got.push(...next.map(({ rowId }) => rowId));
+      if (next.length > 0) await entries.remove(AUDIT_LOG, 'siem', next);
+    }
+    expect(got).toEqual(ids);
   });
 
   it('forgets a subscriber that no process has had for a time', async () => {

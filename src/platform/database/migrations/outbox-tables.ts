@@ -59,6 +59,9 @@ export const OUTBOX_TABLES: readonly Step[] = [
     seen_at: 'text',
     owner: 'text?',
     owned_until: 'text?',
+    // The rows after this one that were there before the subscriber have no entries yet. NULL: all have.
+    history_at: 'text?',
+    history_id: 'text?',
   }),
   table('outbox_entries', { subscriber: 'text key', position: 'text key', row_id: 'text key', changes: 'integer' }),
   statements(CREATE, DROP),

@@ -31,7 +31,8 @@ describe('the delivery of the outbox', () => {
       return [{ position: '', rowId: 'row', changes: 0, row: {} }];
     });
     const [register, removeUnseen, release] = Array.from({ length: 3 }, () => () => Promise.resolve());
-    const entries = { register, removeUnseen, release, own: () => Promise.resolve(true), next };
+    const yes = () => Promise.resolve(true);
+    const entries = { register, removeUnseen, release, own: yes, addHistory: yes, next };
     const delivery = new OutboxDelivery(entries as unknown as OutboxEntries, Date.now);
     await delivery.begin('audit sink', TABLE, [{ name: 'siem', deliver }]);
     await waitFor(() => next.mock.calls.length > 0 || undefined, 'the rows to be read');
