@@ -7,6 +7,7 @@ import { ReceiptSemaphore, StreamReceipts } from '../../../../src/usage/receipts
 import type { ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
 import { ReceiptsController } from '../../../../src/usage/receipts/receipts.controller.js';
 import { ROW } from './receipt-row.js';
+import { Latch } from '../../../support/latch.js';
 
 describe('the receipts of an account', () => {
   const query = vi.fn<(text: string, values: unknown[]) => Promise<ReceiptRow[]>>();
@@ -74,5 +75,24 @@ describe('the receipts of an account', () => {
       message: 'There is no receipt for this request id. A running stream has no receipt yet.',
     });
     expect(passed.mock.calls.map(([account]) => account)).toEqual(['ada', 'ada']);
+  });
+});
+
+describe('the lookups of receipts', () => {
+  it('are limited to 20 at a time for one account, and not for another one', async () => {
+    const shedLoad = new ShedLoad();
+    const semaphore = new ReceiptSemaphore(shedLoad);
+    const latch = new Latch();
+    const running = Array.from({ length: 20 }, () => semaphore.run('ada', () => latch.opened));
+    await expect(semaphore.run('ada', () => latch.opened)).rejects.toMatchObject({
+      code: 'concurrency_limit_exceeded',
+      message: 'An account can request at most 20 receipts at the same time.',
+      retryAfterSeconds: 1,
+    });
+    expect(new Map(shedLoad.counts).get('usage_reports')).toBe(1);
+    await expect(semaphore.run('bob', () => Promise.resolve('found'))).resolves.toBe('found');
+    latch.open();
+    await Promise.all(running);
+    await expect(semaphore.run('ada', () => Promise.resolve('found'))).resolves.toBe('found');
   });
 });

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { PriceConfig } from '../../../../src/platform/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
-import { LedgerEntry } from '../../../../src/usage/record/ledger-entry.js';
+import { LedgerEntry, maxPlausibleTokens, tokenKindsOf } from '../../../../src/usage/record/ledger-entry.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { started } from '../../../contract/usage/records.js';
 
@@ -139,5 +139,61 @@ describe('the entry of a stream', () => {
     const heard: UsageRecord[] = [];
     entry.whenOver((one) => heard.push(one));
     expect([recorded[0], heard[0], heard.length]).toEqual([record, record, 1]);
+  });
+});
+
+describe('the highest plausible number of tokens', () => {
+  it.each([
+    [{ contextLength: 1000, maxOutputTokens: 500 }, 150_000],
+    [{ contextLength: 1000, maxOutputTokens: undefined }, 200_000],
+    [{ contextLength: 5_000_000, maxOutputTokens: 4_999_999 }, 999_999_900],
+    [{ contextLength: 5_000_000, maxOutputTokens: 5_000_001 }, 1_000_000_000],
+  ])('for a model of the size %j is %i', (size, most) => {
+    expect(maxPlausibleTokens(size)).toBe(most);
+  });
+});
+
+describe('the kinds of tokens', () => {
+  const [input, output] = [{ source: 'reported', count: 100 } as const, { source: 'reported', count: 10 } as const];
+  const NONE = { cachedInputTokens: undefined, cacheWriteInputTokens: undefined, reasoningOutputTokens: undefined };
+
+  it('are what the provider has reported', () => {
+    const usage = { cachedInputTokens: 60, cacheWriteInputTokens: 40, reasoningOutputTokens: 10 };
+    expect(tokenKindsOf(usage, input, output)).toEqual(usage);
+    expect(tokenKindsOf({}, input, output)).toEqual(NONE);
+  });
+
+  it.each([{ cachedInputTokens: 100 }, { cacheWriteInputTokens: 1 }, { reasoningOutputTokens: 10 }])(
+    'may be reported in part: %o',
+    (usage) => {
+      expect(tokenKindsOf(usage, input, output)).toEqual({ ...NONE, ...usage });
+    },
+  );
+
+  it('may be none', () => {
+    const usage = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningOutputTokens: 0 };
+    expect(tokenKindsOf(usage, input, output)).toEqual(usage);
+  });
+
+  it.each([
+    { cachedInputTokens: 101 },
+    { cachedInputTokens: 60, cacheWriteInputTokens: 41 },
+    { cachedInputTokens: -1 },
+    { cachedInputTokens: -1, cacheWriteInputTokens: 40 },
+    { cachedInputTokens: 40, cacheWriteInputTokens: -1 },
+    { cacheWriteInputTokens: 1.5 },
+    { cachedInputTokens: Infinity },
+    { reasoningOutputTokens: 11 },
+  ])('are unknown if they cannot be parts of the whole: %o', (usage) => {
+    expect(tokenKindsOf(usage, input, output)).toEqual(NONE);
+  });
+
+  it.each([
+    { source: 'estimated', count: 100 },
+    { source: 'implausible', count: 100, reported: Infinity },
+    { source: 'unknown' },
+  ] as const)('are unknown if the whole is not reported: $source', (whole) => {
+    const usage = { cachedInputTokens: 6, cacheWriteInputTokens: 4, reasoningOutputTokens: 1 };
+    expect(tokenKindsOf(usage, whole, whole)).toEqual(NONE);
   });
 });

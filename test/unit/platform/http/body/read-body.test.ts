@@ -2,10 +2,11 @@ import type { Request, Response } from 'express';
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { IncomingMessage } from 'node:http';
 import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
 import { BodiesInFlight } from '../../../../../src/platform/http/body/bodies-in-flight.js';
 import { BodyBytes } from '../../../../../src/platform/http/body/body-bytes.js';
-import { BodyReader } from '../../../../../src/platform/http/body/read-body.js';
+import { BodyReader, ReadingPace } from '../../../../../src/platform/http/body/read-body.js';
 
 const MIB = 1024 * 1024;
 const CLIENT = { key: 'one', maxArriving: 1, maxBytes: 4 * MIB };
@@ -138,5 +139,28 @@ describe('the bytes of a body', () => {
     for (const piece of pieces) body.add(piece);
 
     expect(body.whole().equals(Buffer.concat(pieces))).toBe(true);
+  });
+});
+
+describe('the pace of reading', () => {
+  const requestOf = () => {
+    const calls: string[] = [];
+    const request = { pause: () => calls.push('pause'), resume: () => calls.push('resume') };
+    return { calls, request: request as unknown as IncomingMessage };
+  };
+
+  it('stops reading from a client that has sent too much in a turn, and resumes all of them in the next', async () => {
+    const pace = new ReadingPace();
+    const [first, second, third] = [requestOf(), requestOf(), requestOf()];
+    pace.count(first.request, 3 * MIB);
+    pace.count(second.request, MIB);
+    pace.count(third.request, MIB);
+    expect([first.calls, second.calls, third.calls]).toEqual([[], ['pause'], ['pause']]);
+
+    await new Promise(setImmediate);
+
+    expect([first.calls, second.calls, third.calls]).toEqual([[], ['pause', 'resume'], ['pause', 'resume']]);
+    pace.count(third.request, 3 * MIB);
+    expect(third.calls).toEqual(['pause', 'resume']);
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { RecordQueue } from '../../../../src/usage/ledger/usage-ledger.js';
+import { RecordQueue, usageClient } from '../../../../src/usage/ledger/usage-ledger.js';
+import type { Principal } from '../../../../src/auth/principal/principal.js';
+import type { TierConfig } from '../../../../src/platform/config/config.js';
 
 describe('the queue of records', () => {
   it('holds 100,000 records', () => {
@@ -25,5 +27,24 @@ describe('the queue of records', () => {
       [70, 50],
     ]);
     expect(queue.length).toBe(50);
+  });
+});
+
+describe('the client of a record', () => {
+  const tier = { name: 'free' } as TierConfig;
+  it('has the key of an API key, and of no other credential', () => {
+    const key = { kind: 'api_key', keyId: 'k1', prefix: 'csk_1' } as const;
+    expect(usageClient({ accountId: 'ada', tier, credential: key } satisfies Principal)).toEqual({
+      accountId: 'ada',
+      credential: 'api_key',
+      keyId: 'k1',
+      keyPrefix: 'csk_1',
+    });
+    expect(usageClient({ accountId: 'ada', tier, credential: { kind: 'session', sessionId: 's' } })).toEqual({
+      accountId: 'ada',
+      credential: 'session',
+      keyId: undefined,
+      keyPrefix: undefined,
+    });
   });
 });
