@@ -43,6 +43,11 @@ export const USAGE_FEEDS = new ExtensionPoint<UsageFeed>('usageFeeds');
 export const DELIVERED_RECORDS: DeliveredTable<LedgerRow> = {
   name: 'usage_records',
   columns: RECORD_COLUMNS,
+  subscribers: {
+    kind: 'usage feed',
+    names: /^[a-z][a-z0-9-]*$/,
+    rule: 'lower-case letters, digits and hyphens, and begin with a letter',
+  },
   rowsAtOnce: 100,
   isFromBeginning: false,
   rowsOf: (stored) => stored.map(ledgerRow),
@@ -59,6 +64,6 @@ export class UsageFeeds implements OnApplicationBootstrap {
   /** @throws {ConfigError} when the name of a feed is invalid or repeated. */
   async onApplicationBootstrap(): Promise<void> {
     const feeds = this.extensions.of(USAGE_FEEDS);
-    if (feeds.length > 0) await this.outbox.begin('usage feed', DELIVERED_RECORDS, feeds);
+    if (feeds.length > 0) await this.outbox.begin(DELIVERED_RECORDS, feeds);
   }
 }

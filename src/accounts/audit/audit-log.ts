@@ -94,6 +94,11 @@ export class AuditLog {
   readonly delivered: DeliveredTable<AuditEntry> = {
     name: 'audit_entries',
     columns: COLUMNS,
+    subscribers: {
+      kind: 'audit sink',
+      names: /^[\w.-]{1,100}$/,
+      rule: '1 to 100 letters, digits, "_", "." or "-"',
+    },
     rowsAtOnce: ENTRIES_AT_ONCE,
     isFromBeginning: true,
     rowsOf: (stored) => this.entriesOf(stored as unknown as readonly AuditRow[]),

@@ -50,6 +50,6 @@ export class AuditSinks implements OnApplicationBootstrap {
   /** @throws {ConfigError} when the name of a sink is invalid or repeated. */
   async onApplicationBootstrap(): Promise<void> {
     const sinks = this.extensions?.of(AUDIT_SINKS) ?? [];
-    if (sinks.length > 0) await this.outbox.begin('audit sink', this.log.delivered, sinks);
+    if (sinks.length > 0) await this.outbox.begin(this.log.delivered, sinks);
   }
 }

@@ -14,8 +14,6 @@ export interface Subscriber<Row> {
 }
 
 interface Delivery<Row> {
-  /** For messages: `usage feed`. */
-  readonly kind: string;
   readonly table: DeliveredTable<Row>;
   readonly subscriber: Subscriber<Row>;
   /** Whether the rows of before have their entries. */
@@ -29,7 +27,6 @@ const DELIVERY_MS = 30_000;
 /** Longer than a delivery, so that no other process delivers the same rows meanwhile. */
 const OWNED_MS = 60_000;
 const UNSEEN_DAYS = 30;
-const NAME = /^[\w.-]{1,100}$/;
 
 /** Delivers the rows of tables to the subscribers of plugins, until each delivery has succeeded. One replica at a time delivers to a subscriber. */
 @Injectable()
@@ -48,18 +45,15 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
   /**
    * Begins to deliver.
    *
-   * @param kind what the subscribers are, for messages: `usage feed`.
-   * @throws {ConfigError} when a name is invalid or repeated.
+   * @throws {ConfigError} when the name of a subscriber is invalid or repeated.
    */
-  async begin<Row>(kind: string, table: DeliveredTable<Row>, subscribers: readonly Subscriber<Row>[]): Promise<void> {
-    checkNames(
-      kind,
-      subscribers.map(({ name }) => name),
-    );
-    for (const { name } of subscribers) await this.entries.register(table, name, this.now());
+  async begin<Row>(table: DeliveredTable<Row>, subscribers: readonly Subscriber<Row>[]): Promise<void> {
+    const names = subscribers.map(({ name }) => name);
+    checkNames(table.subscribers, names);
+    for (const name of names) await this.entries.register(table, name, this.now());
     await this.entries.removeUnseen(this.now() - UNSEEN_DAYS * DAY_MS);
     for (const subscriber of subscribers) {
-      const delivery = { kind, table, subscriber, hasHistory: !table.isFromBeginning, failures: 0 };
+      const delivery = { table, subscriber, hasHistory: !table.isFromBeginning, failures: 0 };
       const task = new PeriodicTask(() => this.run(delivery));
       this.tasks.push(task);
       this.releases.push(() => this.entries.release(table, subscriber.name, this.owner));
@@ -75,7 +69,8 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
   }
 
   private async run<Row>(delivery: Delivery<Row>): Promise<number> {
-    const { kind, subscriber, failures } = delivery;
+    const { table, subscriber, failures } = delivery;
+    const { kind } = table.subscribers;
     try {
       while (await this.deliver(delivery));
       if (failures > 0) this.logger.log(`The ${kind} ${subscriber.name} delivers again`);
@@ -124,9 +119,10 @@ async function inTime(deliver: () => Promise<void>, signal: AbortSignal): Promis
   }
 }
 
-function checkNames(kind: string, names: readonly string[]): void {
+function checkNames(rules: DeliveredTable<unknown>['subscribers'], names: readonly string[]): void {
+  const { kind, rule } = rules;
   const problems = names.flatMap((name, index) => {
-    if (!NAME.test(name)) return `The name "${name}" of a ${kind} must be 1 to 100 letters, digits, "_", "." or "-".`;
+    if (!rules.names.test(name)) return `The name of the ${kind} "${name}" must be ${rule}.`;
     return names.indexOf(name) === index ? [] : `Each ${kind} needs a name of its own, but two have "${name}".`;
   });
   if (problems.length > 0) throw new ConfigError(problems);

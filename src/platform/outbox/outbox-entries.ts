@@ -9,6 +9,13 @@ type StoredRow = Readonly<Record<string, unknown>>;
 export interface DeliveredTable<Row> {
   readonly name: 'usage_records' | 'audit_entries';
   readonly columns: readonly string[];
+  readonly subscribers: {
+    /** What they are, for messages: `usage feed`. */
+    readonly kind: string;
+    readonly names: RegExp;
+    /** What `names` accepts, for messages. */
+    readonly rule: string;
+  };
   /** The maximum number of rows of a delivery. */
   readonly rowsAtOnce: number;
   /** Whether a new subscriber also gets the rows that were there before, which needs the columns `at` and `id`. */

@@ -10,6 +10,7 @@ const DAY_MS = 86_400_000;
 const table = (name: DeliveredTable<unknown>['name'], isFromBeginning: boolean): DeliveredTable<unknown> => ({
   name,
   columns: ['id'],
+  subscribers: { kind: 'subscriber', names: /./, rule: 'a name' },
   rowsAtOnce: 100,
   isFromBeginning,
   rowsOf: (rows) => rows,

@@ -16,36 +16,39 @@ const SOURCES: readonly Source[] = [
 const ADD = 'INSERT INTO outbox_entries (subscriber, position, row_id, changes)';
 const CHANGED_AGAIN = 'ON CONFLICT (subscriber, position, row_id) DO UPDATE SET changes = outbox_entries.changes + 1';
 
-const triggerOf = (source: Source, event: string) => `outbox_${source.table}_${event.toLowerCase()}`;
-const functionOf = (source: Source) => `outbox_${source.table}_changed`;
-const forEachEvent = (make: (source: Source, event: string) => string) => (source: Source) =>
-  source.events.map((event) => make(source, event));
+const functionOf = (table: string) => `outbox_${table}_changed`;
+const TRIGGERS = SOURCES.flatMap(({ events, ...source }) =>
+  events.map((event) => ({ ...source, event, name: `outbox_${source.table}_${event.toLowerCase()}` })),
+);
 
 const CREATE = {
-  sqlite: SOURCES.flatMap(
-    forEachEvent(
-      (source, event) => `CREATE TRIGGER ${triggerOf(source, event)} AFTER ${event} ON ${source.table} BEGIN
-      ${ADD} SELECT id, NEW.${source.position}, NEW.id, 0 FROM outbox_subscribers WHERE table_name = '${source.table}' ${CHANGED_AGAIN}; END`,
-    ),
+  sqlite: TRIGGERS.map(
+    ({ name, event, table: source, position }) => `CREATE TRIGGER ${name} AFTER ${event} ON ${source} BEGIN
+      ${ADD} SELECT id, NEW.${position}, NEW.id, 0 FROM outbox_subscribers WHERE table_name = '${source}' ${CHANGED_AGAIN}; END`,
   ),
-  postgres: SOURCES.flatMap((source) => [
-    `CREATE FUNCTION ${functionOf(source)}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
-      ${ADD} SELECT outbox_subscribers.id, changed.${source.position}, changed.id, 0 FROM outbox_subscribers CROSS JOIN changed
-        WHERE table_name = '${source.table}' ORDER BY outbox_subscribers.id, changed.id ${CHANGED_AGAIN};
+  postgres: [
+    ...SOURCES.map(
+      ({
+        table: source,
+        position,
+      }) => `CREATE FUNCTION ${functionOf(source)}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+      ${ADD} SELECT outbox_subscribers.id, changed.${position}, changed.id, 0 FROM outbox_subscribers CROSS JOIN changed
+        WHERE table_name = '${source}' ORDER BY outbox_subscribers.id, changed.id ${CHANGED_AGAIN};
       RETURN NULL;
     END $body$`,
-    ...forEachEvent(
-      (_, event) => `CREATE TRIGGER ${triggerOf(source, event)} AFTER ${event} ON ${source.table}
+    ),
+    ...TRIGGERS.map(
+      ({ name, event, table: source }) => `CREATE TRIGGER ${name} AFTER ${event} ON ${source}
         REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION ${functionOf(source)}()`,
-    )(source),
-  ]),
+    ),
+  ],
 };
 const DROP = {
-  sqlite: SOURCES.flatMap(forEachEvent((source, event) => `DROP TRIGGER ${triggerOf(source, event)}`)),
-  postgres: SOURCES.flatMap((source) => [
-    ...forEachEvent((_, event) => `DROP TRIGGER ${triggerOf(source, event)} ON ${source.table}`)(source),
-    `DROP FUNCTION ${functionOf(source)}()`,
-  ]),
+  sqlite: TRIGGERS.map(({ name }) => `DROP TRIGGER ${name}`),
+  postgres: [
+    ...TRIGGERS.map(({ name, table: source }) => `DROP TRIGGER ${name} ON ${source}`),
+    ...SOURCES.map(({ table: source }) => `DROP FUNCTION ${functionOf(source)}()`),
+  ],
 };
 
 /**
