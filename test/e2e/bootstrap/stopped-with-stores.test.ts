@@ -21,7 +21,7 @@ describe('a service on PostgreSQL and Redis', () => {
     const found = await testRedis();
     if (postgres === undefined || found === undefined) throw new Error('PostgreSQL or Redis does not answer.');
     redis = found;
-    database = await postgres.create();
+    database = await postgres.createEmpty();
     provider = await ScriptedProvider.start();
   });
   afterAll(async () => {
