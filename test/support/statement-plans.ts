@@ -1,6 +1,7 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { createRequire } from 'node:module';
 import type { DataSource } from 'typeorm';
+import { callSites } from './call-sites.js';
 
 /** The tables that grow with the accounts and their requests. The other tables have a row for each process or running stream. */
 const GROWING =
@@ -146,15 +147,7 @@ function isNew(engine: string, statement: string): boolean {
 
 /** Whether the service executes the statement, and not the test itself. */
 function isOfService(): boolean {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = 100;
-  // The stack is not put into words, as in timer-watch.ts.
-  Error.prepareStackTrace = (_, sites) => sites.some((site) => SERVICE.test(site.getFileName() ?? ''));
-  const holder: { stack?: unknown } = {};
-  Error.captureStackTrace(holder);
-  const isFound = holder.stack === true;
-  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
-  return isFound;
+  return callSites(100).some((site) => SERVICE.test(site.getFileName() ?? ''));
 }
 
 /** The statement on one line. Lists of parameters and rows have one entry. */

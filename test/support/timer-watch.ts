@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
+import { callSites } from './call-sites.js';
 
 /** The file in `src` that started a timer, such as `src/platform/common/timers/timeouts.ts`. */
 type Place = string;
@@ -62,14 +63,7 @@ export function runningTimers({ keepAlive = false }: TimerFilter = {}): Readonly
 
 /** The file that called the function that calls this one. `undefined` if the file is not part of the service. */
 export function placeOfCaller(): Place | undefined {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = 3;
-  // The stack is not put into words: to look up the lines of all its places in the source maps takes much longer than the rest.
-  Error.prepareStackTrace = (_, sites) => sites[2]?.getFileName();
-  const holder: { stack?: string | null } = {};
-  Error.captureStackTrace(holder);
-  const file = holder.stack ?? '';
-  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  const file = callSites(3)[2]?.getFileName() ?? '';
   const [, name] = PLACE.exec(file.slice(file.indexOf(ROOT) + ROOT.length)) ?? [];
   return name === undefined ? undefined : `src/${name}.ts`;
 }
