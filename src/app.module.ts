@@ -1,7 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { AdminApiModule } from './plugins/admin/api/admin-api.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
@@ -9,12 +8,9 @@ import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
 import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './platform/common/common.module.js';
-import { CompatibleModule } from './plugins/compatible/compatible.module.js';
 import { ExtensionsModule } from './platform/common/extensions/extensions.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule, type AsyncConfig } from './platform/config/config.module.js';
-import { DashboardModule } from './plugins/dashboard/dashboard.module.js';
-import { PageErrorFilter } from './plugins/dashboard/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { BodyModule } from './platform/http/body/body.module.js';
 import { RequestBodyGuard } from './platform/http/body/request-body.guard.js';
@@ -22,17 +18,17 @@ import { ServiceErrorFilter } from './platform/http/errors/service-error.filter.
 import { HttpModule } from './platform/http/http.module.js';
 import { RequestValidationPipe } from './platform/http/request/request-validation.pipe.js';
 import { ModelsModule } from './models/models.module.js';
-import { ObservabilityModule } from './plugins/observability/observability.module.js';
 import { PluginSet, type Plugin } from './plugin-api/plugin-set.js';
 import { PluginsModule } from './plugin-api/plugin-configs.js';
+import BUILT_IN_PLUGINS from './plugins/index.js';
 import { RedisModule } from './platform/redis/redis.module.js';
+import { RequestWatchModule } from './platform/start/request-watch.module.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 import { AdmissionGuard } from './throttling/admission.guard.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
 import { UsageReportsModule } from './usage/reports/usage-reports.module.js';
 import { UsageModule } from './usage/usage.module.js';
-import { WebhooksModule } from './plugins/webhooks/webhooks.module.js';
 
 interface AppOptions {
   /** The configuration. By default, it is loaded from the environment. */
@@ -47,8 +43,8 @@ interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'> {}
 /** Makes the public services of the service injectable everywhere, so that a plugin need not know their modules. */
 @Global()
 @Module({
-  imports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, RedisModule, UsageReportsModule],
-  exports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, RedisModule, UsageReportsModule],
+  imports: [AccountsModule, ChatModule, ModelsModule, RedisModule, UsageReportsModule],
+  exports: [AccountsModule, ChatModule, ModelsModule, RedisModule, UsageReportsModule],
 })
 class PublicServicesModule {}
 
@@ -66,12 +62,12 @@ class PublicServicesModule {}
 export class AppModule {
   /** @throws {ConfigError} when the configuration or a plugin is invalid. */
   static register({ config, plugins = [] }: AppOptions = {}): DynamicModule {
-    return serviceOf(ConfigModule.forRoot(config), new PluginSet(plugins));
+    return serviceOf(ConfigModule.forRoot(config), new PluginSet(plugins, BUILT_IN_PLUGINS));
   }
 
   /** @throws {ConfigError} when a plugin is invalid. */
   static registerAsync({ plugins = [], ...config }: AsyncAppOptions): DynamicModule {
-    return serviceOf(ConfigModule.forRootAsync(config), new PluginSet(plugins));
+    return serviceOf(ConfigModule.forRootAsync(config), new PluginSet(plugins, BUILT_IN_PLUGINS));
   }
 }
 
@@ -92,17 +88,12 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       DurableModule,
       ChatModule,
       ModelsModule,
-      CompatibleModule,
       HealthModule,
-      WebhooksModule,
-      DashboardModule,
-      AdminApiModule,
+      RequestWatchModule,
       PublicServicesModule,
-      ObservabilityModule,
       ...plugins.modules,
     ],
     providers: [
-      { provide: ServiceErrorFilter, useClass: PageErrorFilter },
       { provide: APP_FILTER, useExisting: ServiceErrorFilter },
       // The request lifecycle. The order matters: a guard reads the body only after the caller is known and has quota left.
       { provide: APP_GUARD, useExisting: AuthenticationGuard },

@@ -3,7 +3,6 @@ import 'reflect-metadata';
 
 export { AppModule } from './app.module.js';
 export { bootstrap } from './platform/start/bootstrap.js';
-export { runAdmin } from './plugins/admin/commands/run-command.js';
 export { CONFIG, type Config, type UpstreamConfig } from './platform/config/config.js';
 export { loadConfig } from './platform/config/load-config.js';
 export { CLOCK } from './platform/common/clock.js';
@@ -74,11 +73,6 @@ export { UsageReports } from './usage/reports/usage-reports.js';
 
 export type { ReadinessCheck } from './health/plugin-readiness.js';
 export { Histogram } from './platform/common/counts/counters.js';
-export type { MetricFamily, MetricsProvider } from './plugins/observability/metrics/plugin-metrics.js';
+export type { MetricFamily, MetricsProvider } from './plugin-api/metrics.js';
 
-export type { FormProblems } from './plugins/dashboard/forms/form-problems.js';
-export { OperatorOnly } from './plugins/dashboard/operator/operator-only.decorator.js';
-export { PageForm } from './plugins/dashboard/forms/page-form.js';
-export type { Page } from './plugins/dashboard/layout/layout.js';
-export { PageController } from './plugins/dashboard/page-controller.decorator.js';
-export { Pages } from './plugins/dashboard/pages.js';
+export * from './plugins/index.js';

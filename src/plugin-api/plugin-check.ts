@@ -37,6 +37,7 @@ const MEMBERS = Object.keys({
   entities: 1,
   migrations: 1,
   errors: 1,
+  openApi: 1,
   navigation: 1,
   assets: 1,
   admin: 1,

@@ -5,15 +5,16 @@ import type { StrategyType } from '../auth/strategies/all-strategies.js';
 import type { CompletionHook } from '../chat/hooks/completion-hook.js';
 import type { DefinedError } from '../platform/common/service-error.js';
 import type { Extension } from '../platform/common/extensions/extensions.js';
-import type { NavigationEntry } from '../plugins/dashboard/layout/navigation.js';
+import type { DescribeApi } from '../platform/http/open-api/serve-open-api.js';
 import type { ReadinessCheck } from '../health/plugin-readiness.js';
 import type { ModelSource } from '../models/sourced-models.js';
-import type { MetricsProvider } from '../plugins/observability/metrics/plugin-metrics.js';
 import type { AccountLimits } from '../throttling/account-limits.js';
 import type { LimitStore } from '../throttling/limit-store.js';
 import type { CredentialSource } from '../upstreams/contract/credential.js';
 import type { OptionsSchema } from '../upstreams/contract/options-schema.js';
 import type { Protocol } from '../upstreams/contract/protocol.js';
+import type { MetricsProvider } from './metrics.js';
+import type { NavigationEntry } from './page-extensions.js';
 import type { UsageFeed } from '../usage/usage-feeds.js';
 
 /** The command line of a command. */
@@ -112,6 +113,8 @@ export interface PluginDescription extends ModuleMetadata {
 
   /** The errors of the plugin, for the OpenAPI document. */
   readonly errors?: readonly DefinedError[];
+  /** Functions that add to the OpenAPI document what no decorator knows, such as the schemas of bodies. */
+  readonly openApi?: readonly DescribeApi[];
   /** Entries for the navigation of the web application. */
   readonly navigation?: readonly NavigationEntry[];
   /** Stylesheets, ES modules and images for the pages of the plugin. A page names them `<plugin>/<file name>`. */

@@ -1,9 +1,10 @@
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import type { ExtensionPoint, ExtensionSet, ProvidedExtension } from '../platform/common/extensions/extensions.js';
 import { ConfigError } from '../platform/config/config-error.js';
-import { PLUGIN_ASSETS } from '../plugins/dashboard/assets/asset-set.js';
+import { BUILT_INS } from '../platform/http/surface/plugins-in-use.js';
 import { pluginOf, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS, VALUE_EXTENSIONS } from './extension-points.js';
+import { PLUGIN_ASSETS } from './page-extensions.js';
 import { pluginProblems } from './plugin-check.js';
 import type { PluginSchemas } from './plugin-configs.js';
 
@@ -18,19 +19,27 @@ interface RegisteredPlugin extends DescribedPlugin {
 export class PluginSet {
   private readonly plugins: readonly RegisteredPlugin[];
 
-  /** @throws {ConfigError} with every problem at once. */
-  constructor(plugins: readonly Plugin[]) {
-    const described = plugins.map((module) => ({
-      module,
-      plugin: pluginOf('module' in module ? module.module : module),
-    }));
+  private readonly builtIns: readonly RegisteredPlugin[];
+
+  /**
+   * @param plugins those of the application.
+   * @param builtIns those of the service. Plugins of the application may have the same names.
+   * @throws {ConfigError} with every problem at once.
+   */
+  constructor(plugins: readonly Plugin[], builtIns: readonly Plugin[] = []) {
+    const described = plugins.map(descriptionOf);
     const problems = pluginProblems(described);
     if (problems.length > 0) throw new ConfigError(problems);
-    this.plugins = described.flatMap(({ module, plugin }) => (plugin === undefined ? [] : [{ module, ...plugin }]));
+    this.plugins = described.flatMap(registered);
+    this.builtIns = builtIns.map(descriptionOf).flatMap(registered);
   }
 
   get modules(): readonly Plugin[] {
-    return this.plugins.map(({ module }) => module);
+    return this.all.map(({ module }) => module);
+  }
+
+  private get all(): readonly RegisteredPlugin[] {
+    return [...this.builtIns, ...this.plugins];
   }
 
   get schemas(): PluginSchemas {
@@ -43,7 +52,7 @@ export class PluginSet {
     for (const [member, point] of CREATED_EXTENSIONS) {
       tokens.set(
         point,
-        this.plugins.flatMap((plugin) => [...(plugin.tokens.get(member) ?? [])]),
+        this.all.flatMap((plugin) => [...(plugin.tokens.get(member) ?? [])]),
       );
     }
     return { tokens, values: this.values };
@@ -55,13 +64,17 @@ export class PluginSet {
     for (const [member, point] of VALUE_EXTENSIONS) {
       values.set(
         point,
-        this.plugins.flatMap(({ description }) => (description[member] ?? []) as readonly object[]),
+        this.all.flatMap(({ description }) => (description[member] ?? []) as readonly object[]),
       );
     }
-    const assets = this.plugins.flatMap(({ description: { name, assets = [] } }) =>
+    const assets = this.all.flatMap(({ description: { name, assets = [] } }) =>
       assets.map((file) => ({ name: `${name}/${file.pathname.split('/').at(-1) ?? ''}`, file })),
     );
-    return values.set(PLUGIN_ASSETS, assets);
+    values.set(PLUGIN_ASSETS, assets);
+    return values.set(
+      BUILT_INS,
+      this.builtIns.map(({ description }) => description),
+    );
   }
 
   /** The extension that replaces a part of the service, if a plugin has one. */
@@ -76,4 +89,17 @@ export class PluginSet {
   get descriptions() {
     return this.plugins.map(({ description }) => description);
   }
+}
+
+interface GivenPlugin {
+  readonly module: Plugin;
+  readonly plugin: DescribedPlugin | undefined;
+}
+
+function descriptionOf(module: Plugin): GivenPlugin {
+  return { module, plugin: pluginOf('module' in module ? module.module : module) };
+}
+
+function registered({ module, plugin }: GivenPlugin): RegisteredPlugin[] {
+  return plugin === undefined ? [] : [{ module, ...plugin }];
 }

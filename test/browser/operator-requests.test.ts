@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { RefusalRecorder } from '../../src/plugins/observability/refusals/refusal-recorder.js';
+import { RefusalRecorder } from '../../src/plugins/dashboard/requests/refusal-recorder.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../support/account-session.js';
 import { stream } from '../support/sse-client.js';
 import { expectAccessible } from './accessibility.js';

@@ -7,9 +7,9 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERRORS } from '../../src/platform/common/service-error.js';
-import { Metrics } from '../../src/plugins/observability/metrics/metrics.js';
-import { ServiceCounters } from '../../src/plugins/observability/metrics/service-counters.js';
-import { MetricsSources } from '../../src/plugins/observability/metrics/metrics-sources.js';
+import { Metrics } from '../../src/plugins/metrics/metrics.js';
+import { StreamMetrics } from '../../src/plugins/metrics/families/stream-families.js';
+import { MetricsSources } from '../../src/plugins/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/platform/redis/redis-connection.js';
 import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
 import { readMetrics, scrape, type Series } from '../support/metrics.js';
@@ -90,7 +90,7 @@ describe('deploy/observability', () => {
     note(series);
     const withRedis = new Metrics(
       besideRedis(stage.service.app.get(MetricsSources, { strict: false })),
-      stage.service.app.get(ServiceCounters, { strict: false }),
+      stage.service.app.get(StreamMetrics, { strict: false }),
       [],
     );
     note(readMetrics(await withRedis.text()));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReplicaStatuses } from '../../src/plugins/observability/status/replica-statuses.js';
+import { ReplicaStatuses } from '../../src/plugins/dashboard/operator/status/replica-statuses.js';
 import { ConfigReloads } from '../../src/platform/config/config-reloads.js';
 import { createTestService, type TestService } from '../../src/testing/service/test-service.js';
 import { operatorSignedIn, type AccountSession } from '../support/account-session.js';

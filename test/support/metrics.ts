@@ -1,4 +1,4 @@
-import { MetricsServer } from '../../src/plugins/observability/metrics/metrics-server.js';
+import { MetricsServer } from '../../src/plugins/metrics/metrics-server.js';
 import { get } from './sse-client.js';
 import type { RunningService } from './service.js';
 

@@ -11,6 +11,10 @@ import { SessionStart } from '../session/session-start.js';
 import type { Visitor } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
 
+/** The paths of the pages that one-time links open. The token follows. */
+export const INVITATION_PATH = '/invitation';
+export const RESET_PATH = '/reset-password';
+
 /** The account that a link has created or changed, with the first session of the browser. */
 export interface LinkResult {
   readonly accountId: string;

@@ -8,6 +8,7 @@ import { ConfigError, listenProblem } from '../config/config-error.js';
 import { DatabaseError } from '../database/database-error.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { ServiceLogger } from '../logs/service-logger.js';
+import { PluginsInUse } from '../http/surface/plugins-in-use.js';
 import { welcome } from './first-start-welcome.js';
 import { endStart } from './end-start.js';
 import { isLoopback, listeningAddress } from './listening-address.js';
@@ -57,7 +58,8 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     logger.log(`Listening on ${url}`, 'Service');
     if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');
     endStart();
-    await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
+    const hasPages = app.get(PluginsInUse, { strict: false }).has('dashboard');
+    await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url, hasPages);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);

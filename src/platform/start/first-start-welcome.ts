@@ -12,15 +12,25 @@ const FIRST_ACCOUNT =
  * logs the command that creates an account, because the output of a production process contains only log lines. The service serves
  * already, so it does not stop when the database is unavailable now.
  */
-export async function welcome(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
+export async function welcome(
+  development: DevelopmentAccounts,
+  config: Config,
+  url: string,
+  hasPages: boolean,
+): Promise<void> {
   try {
-    await showFirstSteps(development, config, url);
+    await showFirstSteps(development, config, url, hasPages);
   } catch (error) {
     new Logger('Service').warn({ msg: 'The service cannot tell whether there is an account', reason: String(error) });
   }
 }
 
-async function showFirstSteps(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
+async function showFirstSteps(
+  development: DevelopmentAccounts,
+  config: Config,
+  url: string,
+  hasPages: boolean,
+): Promise<void> {
   if (config.production) {
     if (await development.isFirstStart()) new Logger('Service').warn(FIRST_ACCOUNT);
     return;
@@ -32,12 +42,12 @@ async function showFirstSteps(development: DevelopmentAccounts, config: Config, 
       '',
       'This is the first start. Here is a development account, shown only once:',
       '',
-      ...(config.builtInPlugins.has('dashboard') ? [`  Sign in   ${onThisMachine(url)}/sign-in`] : []),
+      ...(hasPages ? [`  Sign in   ${onThisMachine(url)}/sign-in`] : []),
       `  Email     ${account.email}`,
       ...(account.password === undefined ? [] : [`  Password  ${account.password}`]),
       `  API key   ${account.key}`,
       '',
-      ...firstRequest(config, url, account.key),
+      ...firstRequest(config, url, account.key, hasPages),
       '',
       '',
     ].join('\n'),
@@ -45,15 +55,13 @@ async function showFirstSteps(development: DevelopmentAccounts, config: Config, 
 }
 
 /** Returns a command with the first model of the list. Without a model, there is nothing to try yet. */
-function firstRequest({ models, catalogName, builtInPlugins }: Config, url: string, key: string): string[] {
+function firstRequest({ models, catalogName }: Config, url: string, key: string, hasPages: boolean): string[] {
   const [model] = models;
   if (model === undefined)
     return [`No model is available yet: add the API key of a provider, as ${catalogName} names it.`];
   const origin = isLoopback(url) ? url : onThisMachine(url);
   return [
-    builtInPlugins.has('dashboard')
-      ? 'Sign in to chat in the playground and to create more keys, or try this command:'
-      : 'Try this command:',
+    hasPages ? 'Sign in to chat in the playground and to create more keys, or try this command:' : 'Try this command:',
     '',
     curlLine({ origin, key, model: model.id, message: 'Hello! Who are you?' }).replace(/^/gm, '  '),
   ];

@@ -16,13 +16,13 @@ import { CrossOrigin } from '../http/cross-origin/cross-origin.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
 import { describeResponses, describeChatRequest } from '../http/open-api/describe-responses.js';
-import { serveOpenApi } from '../http/open-api/serve-open-api.js';
+import { API_DESCRIPTIONS, serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { directRoutesBefore } from '../http/routing/direct-routes.js';
 import { begin, notFound, withOneVersion } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/surface/outside-api.decorator.js';
 import { Surfaces } from '../http/surface/surfaces.js';
-import { RequestWatch } from '../../plugins/observability/requests/request-watch.js';
+import { RequestWatch } from './request-watch.js';
 
 /**
  * The time after which an idle connection is closed. It is longer than the 60 s of most load balancers, because the load
@@ -113,11 +113,9 @@ export async function createServiceBy(
     const extensions = app.get(Extensions, { strict: false });
     serveOpenApi(app, [
       async (document) => {
-        // Only the document needs the schemas.
-        const { describeCompatibleApis } =
-          await import('../../plugins/compatible/open-api/describe-compatible-apis.js');
-        describeChatRequest(document, config.models[0]?.id);
-        describeCompatibleApis(document, config.models[0]?.id);
+        const model = config.models[0]?.id;
+        describeChatRequest(document, model);
+        for (const describe of extensions.values(API_DESCRIPTIONS)) await describe(document, model);
         describeErrors(document, extensions.values(DEFINED_ERRORS));
         describeResponses(document);
         describeStrategies(document, extensions.values(PLUGIN_STRATEGIES));

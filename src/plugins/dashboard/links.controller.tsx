@@ -1,7 +1,7 @@
 import { Body, Get, Ip, Param, Post, Res, type Type } from '@nestjs/common';
 import type { Response } from 'express';
 import { SessionCookie } from '../../auth/session/session-cookie.js';
-import { LinkSignIn, type LinkResult } from '../../auth/sign-in/link-sign-in.js';
+import { INVITATION_PATH, LinkSignIn, RESET_PATH, type LinkResult } from '../../auth/sign-in/link-sign-in.js';
 import type { Visitor } from '../../auth/sign-in/sign-in.js';
 import { Form } from '../../platform/http/body/form/form.decorator.js';
 import { Public } from '../../platform/http/routing/public.decorator.js';
@@ -10,7 +10,7 @@ import type { FormProblems } from './forms/form-problems.js';
 import type { Page } from './layout/layout.js';
 import { PageController, WithPasswords } from './page-controller.decorator.js';
 import { Pages } from './pages.js';
-import { HOME, INVITATION_PATH, RESET_PATH, START_PATH } from './paths.js';
+import { HOME, START_PATH } from './paths.js';
 import { SecureTransport } from './sign-in/secure-transport.js';
 
 interface PasswordForm {

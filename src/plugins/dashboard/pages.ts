@@ -11,7 +11,8 @@ import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/asset-set.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
 import { Layout, type Page } from './layout/layout.js';
-import { NAVIGATION_ENTRIES } from './layout/navigation.js';
+import { NAVIGATION_ENTRIES } from '../../plugin-api/page-extensions.js';
+import { PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
 
 /** Where a sign-in at the issuer begins. */
@@ -34,6 +35,7 @@ export class Pages {
     @Inject(CONFIG) private readonly config: Config,
     private readonly extensions: Extensions,
     private readonly assets: PluginAssets,
+    private readonly plugins: PluginsInUse,
   ) {}
 
   /** Whether visitors may create accounts themselves. */
@@ -61,7 +63,7 @@ export class Pages {
 
   /** Whether a plugin of the service is in use, so that its pages exist. */
   has(plugin: BuiltInPlugin): boolean {
-    return this.config.builtInPlugins.has(plugin);
+    return this.plugins.has(plugin);
   }
 
   /** Whether the service serves the documents and the description of the API. */
@@ -88,7 +90,7 @@ export class Pages {
       account: response.req.context.session?.account,
       signUp: this.signUp,
       navigation: this.extensions.values(NAVIGATION_ENTRIES),
-      builtInPlugins: this.config.builtInPlugins,
+      plugins: this.plugins,
       hasDocs: this.hasDocs,
       pathOf: (name) => this.assets.pathOf(name) ?? assetPath(name),
     });

@@ -16,10 +16,6 @@ export const DOCS_PATH = '/docs';
 /** The description of the API. It has a layout of its own. */
 export const REFERENCE_PATH = '/api/docs';
 
-/** The paths of the pages that one-time links open. The token follows. */
-export const INVITATION_PATH = '/invitation';
-export const RESET_PATH = '/reset-password';
-
 /** The pages of operators. */
 export const ACCOUNTS_PATH = '/operator/accounts';
 export const REQUESTS_PATH = '/operator/requests';

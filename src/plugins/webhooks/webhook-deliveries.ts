@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
 import { ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';
+import type { ListedDelivery } from '../../plugin-api/webhook-log.js';
 import type { WebhookEventType } from '../../platform/config/webhook-of.js';
 import { pageByTime, type TimePage, type TimePosition } from '../../platform/database/queries/page-by-time.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
@@ -26,22 +27,6 @@ export interface ClaimedDelivery {
   /** `null`: the key is deleted, or the event has none. */
   readonly key_name: string | null;
   readonly key_prefix: string | null;
-}
-
-/** A delivery as operators see it. Times are texts in ISO 8601. */
-export interface ListedDelivery {
-  readonly id: string;
-  readonly event_id: string;
-  readonly webhook: string;
-  readonly type: WebhookEventType;
-  readonly account_id: string;
-  readonly created_at: string;
-  readonly attempts: number;
-  /** `null`: the event is delivered, or the service has given up. */
-  readonly next_attempt_at: string | null;
-  readonly last_attempt_at: string | null;
-  readonly last_error: string | null;
-  readonly delivered_at: string | null;
 }
 
 type DeliveryPage = TimePage<ListedDelivery>;

@@ -11,8 +11,10 @@ import { LabeledCounter } from '../../platform/common/counts/counters.js';
 import { cutText } from '../../platform/common/text/cut-text.js';
 import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 import { CONFIG, type Config, type WebhookConfig } from '../../platform/config/config.js';
+import type { TimePage, TimePosition } from '../../platform/database/queries/page-by-time.js';
 import { DatabaseAvailability } from '../../platform/database/database-availability.js';
 import { NO_ACCOUNT } from '../../platform/outbox/webhook-event.js';
+import { WebhookLog, type ListedDelivery, type TestResult } from '../../plugin-api/webhook-log.js';
 import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
 import { WebhookDeliveries, type ClaimedDelivery } from './webhook-deliveries.js';
 import { postTo, signedHeaders } from './webhook-request.js';
@@ -26,17 +28,8 @@ const MAX_REASON_LENGTH = 200;
 /** The type of the event that an operator sends to try a webhook. */
 const TEST_EVENT = 'webhook.test';
 
-interface ReceiverAnswer {
-  /** `undefined`: there was no answer. */
-  readonly status: number | undefined;
-  /** Why the attempt has failed. `undefined`: the receiver has accepted the event. */
-  readonly failure: string | undefined;
-}
-
-export interface TestResult extends ReceiverAnswer {
-  readonly eventId: string;
-  readonly durationMs: number;
-}
+/** What the receiver answered, if it did. */
+type ReceiverAnswer = Pick<TestResult, 'status' | 'failure'>;
 
 /** The results of attempts: delivered, to be repeated, or given up. */
 type DeliveryResult = 'delivered' | 'retried' | 'failed';
@@ -46,7 +39,7 @@ type DeliveryResult = 'delivered' | 'retried' | 'failed';
  * send the same event at the same time.
  */
 @Injectable()
-export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class WebhookSender extends WebhookLog implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
   /** The attempts of this process since its start. */
   readonly results = new LabeledCounter<DeliveryResult>(['delivered', 'retried', 'failed']);
@@ -63,6 +56,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     @Inject(CLOCK) private readonly now: Clock,
     jobs: HourlyJobs,
   ) {
+    super();
     jobs.add('Deletes old webhook deliveries', () => this.deliveries.deleteOld());
   }
 
@@ -137,7 +131,16 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     }
   }
 
-  /** Sends a test event now, once. The event is not stored. */
+  list(after: TimePosition | undefined, limit: number): Promise<TimePage<ListedDelivery>> {
+    return this.deliveries.list(after, limit);
+  }
+
+  async sendAgain(id: string): Promise<boolean> {
+    const exists = await this.deliveries.sendAgain(id);
+    if (exists) this.outbox.notify();
+    return exists;
+  }
+
   async sendTest(webhook: WebhookConfig): Promise<TestResult> {
     const eventId = `evt_${randomUUID()}`;
     const timestamp = new Date(this.now()).toISOString();

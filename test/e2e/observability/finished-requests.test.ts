@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { RequestWatch, type FinishedRequest } from '../../../src/plugins/observability/requests/request-watch.js';
+import { RequestWatch, type FinishedRequest } from '../../../src/platform/start/request-watch.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebhookDeliveries, type ListedDelivery } from '../../../src/plugins/webhooks/webhook-deliveries.js';
+import type { ListedDelivery } from '../../../src/plugin-api/webhook-log.js';
+import { WebhookDeliveries } from '../../../src/plugins/webhooks/webhook-deliveries.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 import { WebhookReceiver } from '../../support/webhook-receiver.js';

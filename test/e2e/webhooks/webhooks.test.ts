@@ -7,7 +7,8 @@ import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
 import { ExpiringKeys } from '../../../src/accounts/api-keys/expiring-keys.js';
 import { BudgetChecks } from '../../../src/usage/budgets/budget-checks.js';
-import { WebhookDeliveries, type ListedDelivery } from '../../../src/plugins/webhooks/webhook-deliveries.js';
+import type { ListedDelivery } from '../../../src/plugin-api/webhook-log.js';
+import { WebhookDeliveries } from '../../../src/plugins/webhooks/webhook-deliveries.js';
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { routesTo } from '../../support/catalog.js';

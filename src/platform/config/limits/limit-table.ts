@@ -103,3 +103,10 @@ export const KEY_LIMITS = {
     description: 'The maximum number of input and output tokens of the key together, per UTC day.',
   },
 } as const satisfies Record<string, LimitDefinition>;
+
+const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
+
+/** Returns the name of a limit of the tier or of a key, or of a budget, in metrics and in the sample of refused requests. */
+export function limitNameOf(name: string): string {
+  return DEFINITIONS[name]?.member ?? name;
+}

@@ -16,6 +16,9 @@ import { allowedMethods, hasNeighbours } from './allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
 
+/** Sends an error in another form than that of the API, for example as a page. Returns `false` when the API has to answer. */
+type OtherForm = (error: ServiceError, request: Request, response: Response) => boolean;
+
 /** Responds to every thrown error with the error body of the API, and logs the errors that are faults of the service. */
 @Catch()
 export class ServiceErrorFilter implements ExceptionFilter {
@@ -23,6 +26,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
   @Optional()
   @Inject(Surfaces)
   private readonly surfaces?: Surfaces;
+  private otherForm: OtherForm | undefined;
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -47,12 +51,12 @@ export class ServiceErrorFilter implements ExceptionFilter {
     if (request.context.surface === undefined) this.enterSurface(thrown, request, response);
     if (error.code === 'method_not_allowed' && request.context.surface !== undefined)
       error = orNoWebSocket(error, request);
-    this.send(error, request, response);
+    if (this.otherForm?.(error, request, response) !== true) sendError(error, response);
   }
 
-  /** Sends the error. Subclasses can override this method. */
-  protected send(error: ServiceError, _: Request, response: Response): void {
-    sendError(error, response);
+  /** Lets `send` answer first. */
+  sendFirst(send: OtherForm): void {
+    this.otherForm = send;
   }
 
   /** A guard has not run if the router has raised the error. */

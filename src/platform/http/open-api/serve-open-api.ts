@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Router, type Express } from 'express';
 import { WholeBody } from '../answers/whole-body.js';
+import { ExtensionPoint } from '../../common/extensions/extensions.js';
 import { VERSION } from '../../common/version.js';
 import { applyApiDecorators, OPERATOR_SECURITY } from './api-decorators.js';
 import { describeControllers } from './describe-controllers.js';
@@ -21,8 +22,17 @@ interface ApiDocuments {
   readonly pages: Router;
 }
 
-/** Adds to the document what no decorator knows. */
-type DescribeApi = (document: OpenAPIObject) => void | Promise<void>;
+/**
+ * Adds to the document what no decorator knows.
+ *
+ * @param model the id of a model of this service, for examples. `undefined`: it has none now.
+ */
+export type DescribeApi = (document: OpenAPIObject, model: string | undefined) => void | Promise<void>;
+
+/** The descriptions of plugins. */
+export const API_DESCRIPTIONS = new ExtensionPoint<DescribeApi>('openApi');
+
+type Addition = (document: OpenAPIObject) => void | Promise<void>;
 
 /**
  * Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. The first request loads the
@@ -30,7 +40,7 @@ type DescribeApi = (document: OpenAPIObject) => void | Promise<void>;
  *
  * @param additions are called in order when the document is built.
  */
-export function serveOpenApi(app: NestExpressApplication, additions: readonly DescribeApi[] = []): void {
+export function serveOpenApi(app: NestExpressApplication, additions: readonly Addition[] = []): void {
   let documents: Promise<ApiDocuments> | undefined;
   const documentsOnce = (): Promise<ApiDocuments> => (documents ??= createDocuments(app, additions));
   const express: Express = app.getHttpAdapter().getInstance();
@@ -44,7 +54,7 @@ export function serveOpenApi(app: NestExpressApplication, additions: readonly De
   });
 }
 
-async function createDocuments(app: INestApplication, additions: readonly DescribeApi[]): Promise<ApiDocuments> {
+async function createDocuments(app: INestApplication, additions: readonly Addition[]): Promise<ApiDocuments> {
   const swagger = await import('@nestjs/swagger');
   applyApiDecorators(swagger);
   describeControllers(swagger, app.get(ModulesContainer));

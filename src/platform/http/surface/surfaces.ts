@@ -4,6 +4,7 @@ import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Config } from '../../config/config.js';
 import { isPartLeftOut } from './part-of.decorator.js';
+import { PluginsInUse } from './plugins-in-use.js';
 import { OUTSIDE_API_MARK, pathOutsideApi } from './outside-api.decorator.js';
 import { SURFACE, type SurfaceDescription } from './surface.decorator.js';
 
@@ -20,13 +21,18 @@ export class Surfaces {
   private readonly scanner = new MetadataScanner();
   private paths: readonly SurfacePath[] | undefined;
 
-  constructor(private readonly modules: ModulesContainer) {}
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly plugins: PluginsInUse,
+  ) {}
 
   /** Removes the controllers of surfaces and of plugins that are not in use. Call this before the routes exist. */
   removeDisabled(config: Config): void {
     for (const { metatype: module, controllers } of this.modules.values()) {
       for (const [token, { metatype }] of controllers) {
-        const isLeftOut = [module, metatype].some((type) => typeof type === 'function' && isPartLeftOut(type, config));
+        const isLeftOut = [module, metatype].some(
+          (type) => typeof type === 'function' && isPartLeftOut(type, this.plugins),
+        );
         if (isLeftOut || surfaceOf(metatype)?.isEnabled?.(config) === false) controllers.delete(token);
       }
     }

@@ -6,11 +6,12 @@ import { accountIdOf } from '../../../accounts/account/account.entity.js';
 import { OperatorRequests } from '../../../accounts/operator-keys/operator-requests.js';
 import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
 import { bearerTokenIn, operatorOf } from '../../../auth/operators/operator-access.js';
+import { publicOriginOf } from '../../../auth/same-origin/public-origin.js';
 import { authorOf } from '../../../auth/session/request-session.js';
 import { CLOCK, type Clock } from '../../../platform/common/clock.js';
 import { canonicalJson } from '../../../platform/common/json/canonical-json.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
-import { Pages } from '../../dashboard/pages.js';
 import type { ApiInput, Creation, Operation } from '../operations/operation.js';
 import { cascadeInQuery, type QueryValues } from '../operations/query.js';
 
@@ -29,7 +30,7 @@ export class OperationRunner {
   constructor(
     private readonly services: ModuleRef,
     private readonly requests: OperatorRequests,
-    private readonly pages: Pages,
+    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -60,7 +61,7 @@ export class OperationRunner {
       operatorId: operatorOf(request).id,
       now: this.now,
       once: (creation) => this.createOnce(request, creation),
-      linkTo: (path) => `${this.pages.originOf(request)}${path}`,
+      linkTo: (path) => `${this.config.publicUrl ?? publicOriginOf(request)}${path}`,
     };
   }
 

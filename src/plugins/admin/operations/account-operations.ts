@@ -10,7 +10,7 @@ import { SpendBudgets } from '../../../usage/budgets/spend-budgets.js';
 import { wireBudget } from '../../../usage/reports/report-json.js';
 import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
 import { UsageBudget } from '../../../usage/reports/usage.dto.js';
-import { RESET_PATH } from '../../dashboard/paths.js';
+import { RESET_PATH } from '../../../auth/sign-in/link-sign-in.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
 import { limitIn, CASCADE_PARAMETERS, oneOf, pageByPosition, parametersIn, positionIn } from './query.js';
 import * as schema from './schemas.js';

@@ -5,7 +5,7 @@ import { OPERATOR_SCOPES } from '../../../accounts/operator-keys/operator-key-ve
 import { OperatorKeys, wireOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { INVITATION_PATH } from '../../dashboard/paths.js';
+import { INVITATION_PATH } from '../../../auth/sign-in/link-sign-in.js';
 import { KEY_TIMES } from './key-operations.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
 import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';

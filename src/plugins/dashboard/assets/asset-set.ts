@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { ExtensionPoint, Extensions } from '../../../platform/common/extensions/extensions.js';
+import { Extensions } from '../../../platform/common/extensions/extensions.js';
+import { PLUGIN_ASSETS } from '../../../plugin-api/page-extensions.js';
 import { WholeBody } from '../../../platform/http/answers/whole-body.js';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -53,16 +54,6 @@ export class AssetSet {
     return asset && { asset, isCurrent: version === this.version };
   }
 }
-
-/** A file of a plugin for its pages. */
-interface PluginAsset {
-  /** `<plugin>/<file name>`. */
-  readonly name: string;
-  readonly file: URL;
-}
-
-/** The files of plugins. */
-export const PLUGIN_ASSETS = new ExtensionPoint<PluginAsset>('assets');
 
 /** Reads the files of plugins at the start, and tells their paths. */
 @Injectable()

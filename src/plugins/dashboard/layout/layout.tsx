@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { VerifiedSession } from '../../../accounts/sessions/sessions.service.js';
+import type { PluginsInUse } from '../../../platform/http/surface/plugins-in-use.js';
 import type { Config } from '../../../platform/config/config.js';
 import { assetPath } from '../assets/assets.js';
 import { ACCOUNT_PATH, DOCS_PATH } from '../paths.js';
-import { NAVIGATION, OPERATOR_ENTRIES, type NavigationEntry, type Section } from './navigation.js';
+import type { NavigationEntry } from '../../../plugin-api/page-extensions.js';
+import { NAVIGATION, OPERATOR_ENTRIES, type Section } from './navigation.js';
 
 /**
  * The parts of a page that differ between pages. The layout adds the common parts.
@@ -76,7 +78,7 @@ interface HeaderProps {
   /** The entries of plugins. */
   readonly navigation: readonly NavigationEntry[];
   /** The plugins of the service that are in use. */
-  readonly builtInPlugins: Config['builtInPlugins'];
+  readonly plugins: Pick<PluginsInUse, 'has'>;
   /** Whether the documents and the description of the API are served. */
   readonly hasDocs: boolean;
 }
@@ -111,7 +113,7 @@ function Header(props: HeaderProps) {
 
 type AccountLinksProps = HeaderProps & { readonly account: VerifiedSession['account'] };
 
-function AccountLinks({ section, account, navigation, builtInPlugins, hasDocs }: AccountLinksProps) {
+function AccountLinks({ section, account, navigation, plugins, hasDocs }: AccountLinksProps) {
   const isOperator = account.role === 'operator';
   const ofPlugins = navigation.filter(({ audience }) => audience !== 'operators' || isOperator);
   return (
@@ -119,7 +121,7 @@ function AccountLinks({ section, account, navigation, builtInPlugins, hasDocs }:
       <nav aria-label="Main">
         {[
           ...[...NAVIGATION, ...(isOperator ? OPERATOR_ENTRIES : [])].filter(
-            (entry) => !('plugin' in entry) || builtInPlugins.has(entry.plugin),
+            (entry) => !('plugin' in entry) || plugins.has(entry.plugin),
           ),
           ...ofPlugins.map(({ label, path }) => ({ section: path, label, path })),
         ].map((entry) => (

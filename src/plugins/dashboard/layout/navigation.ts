@@ -1,5 +1,4 @@
 import type { BuiltInPlugin } from '../../../platform/config/config.js';
-import { ExtensionPoint } from '../../../platform/common/extensions/extensions.js';
 import {
   ACCOUNTS_PATH,
   API_KEYS_PATH,
@@ -32,19 +31,6 @@ export const OPERATOR_ENTRIES = [
   { section: 'audit', label: 'Audit log', path: AUDIT_PATH, plugin: 'audit' },
   { section: 'status', label: 'Status', path: STATUS_PATH },
 ] as const satisfies readonly Entry[];
-
-/** An entry of a plugin in the navigation. */
-export interface NavigationEntry {
-  /** The text of the link. */
-  readonly label: string;
-  /** The path of the page, such as `/prompts`. */
-  readonly path: string;
-  /** Who sees the entry: everyone who is signed in (default), or operators only. The page itself needs `@OperatorOnly()`. */
-  readonly audience?: 'everyone' | 'operators';
-}
-
-/** The entries of plugins, after those of the service. */
-export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigation');
 
 /**
  * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path

@@ -17,7 +17,8 @@ import {
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { LinkNote } from '../parts/action-pages.js';
-import { accountPath, ACCOUNTS_PATH, RESET_PATH } from '../paths.js';
+import { RESET_PATH } from '../../../auth/sign-in/link-sign-in.js';
+import { accountPath, ACCOUNTS_PATH } from '../paths.js';
 import { changeConfirmation, type ConfirmedChange } from './account-changes.js';
 import { AccountPage } from './account-page.js';
 import { cascadeIn, type CascadeForm } from './granted-access.js';

@@ -17,7 +17,8 @@ import {
 import { Pages } from '../pages.js';
 import { LinkNote } from '../parts/action-pages.js';
 import { choiceIn } from '../parts/query.js';
-import { accountPath, ACCOUNTS_PATH, INVITATION_PATH, INVITATIONS_PATH } from '../paths.js';
+import { INVITATION_PATH } from '../../../auth/sign-in/link-sign-in.js';
+import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
 import { ROLES } from './listed-account.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';

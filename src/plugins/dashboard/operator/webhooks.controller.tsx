@@ -1,13 +1,11 @@
-import { Get, Inject, Param } from '@nestjs/common';
+import { Get, Inject, Optional, Param } from '@nestjs/common';
 import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { WEBHOOK_EVENTS } from '../../../platform/config/webhook-of.js';
 import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { WebhookDeliveries, type ListedDelivery } from '../../webhooks/webhook-deliveries.js';
-import { WebhookSender } from '../../webhooks/webhook-sender.js';
+import { WebhookLog, type ListedDelivery } from '../../../plugin-api/webhook-log.js';
 import { NO_ACCOUNT } from '../../../platform/outbox/webhook-event.js';
-import { WebhookOutbox } from '../../../platform/outbox/webhook-outbox.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { LocalTime, seconds } from '../format/times.js';
 import { Pages } from '../pages.js';
@@ -32,18 +30,16 @@ const MAX_NAME_LENGTH = 255;
 export class WebhooksController {
   constructor(
     private readonly pages: Pages,
-    private readonly deliveries: WebhookDeliveries,
-    private readonly outbox: WebhookOutbox,
     private readonly accounts: AccountsService,
     private readonly actions: OperatorActions,
-    private readonly sender: WebhookSender,
+    @Optional() private readonly webhooks: WebhookLog,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   @Get()
   async list(@CurrentPageRequest() { accountId: operatorId, query, response }: PageRequest): Promise<void> {
     const before = positionIn(query);
-    const { rows, next } = await this.deliveries.list(before, PAGE_SIZE);
+    const { rows, next } = await this.webhooks.list(before, PAGE_SIZE);
     const emails = await this.accounts.emailsOf([...new Set(rows.map(({ account_id: id }) => id))]);
     const sendPath = (id: string) => `${WEBHOOKS_PATH}/${id}/send`;
     const content = (
@@ -111,7 +107,7 @@ export class WebhooksController {
     const { name, url } = webhook;
     const entry = ['webhook.tested', `webhook:${name}`] as const;
     await this.actions.record(request, entry, 'A webhook was tested', { webhook: name });
-    const { status, failure, eventId, durationMs } = await this.sender.sendTest(webhook);
+    const { status, failure, eventId, durationMs } = await this.webhooks.sendTest(webhook);
     const page = resultPage({
       ...{ title: 'Test event', section: 'status', accountId },
       from: { path: WEBHOOKS_PATH, name: 'Webhooks' },
@@ -138,8 +134,7 @@ export class WebhooksController {
 
   @PostForm(':id/send')
   async send(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
-    if (!(await this.deliveries.sendAgain(id))) throw new ServiceError('not_found', 'This event does not exist.');
-    this.outbox.notify();
+    if (!(await this.webhooks.sendAgain(id))) throw new ServiceError('not_found', 'This event does not exist.');
     this.actions.done(request, 'A webhook event is sent again', { deliveryId: id }, `${WEBHOOKS_PATH}?done=sent`);
   }
 }

@@ -29,7 +29,7 @@ export class PlaygroundController {
     const { tier } = account;
     const origin = publicOriginOf(response.req);
     const keptSeconds = this.config.streamRetentionMs / 1000;
-    const takesImagesAndTools = this.config.builtInPlugins.has('compatible');
+    const takesImagesAndTools = this.pages.has('compatible');
     const budget = await optionalPart(this.budgets.stateOfAccount(accountId, tier));
     const models = this.models.all().map((model) => ({ ...model, refusal: refusalOf(model, tier, budget) }));
     this.pages.send(response, {

@@ -14,7 +14,7 @@ import { ServiceError } from '../../../platform/common/service-error.js';
 import { Form } from '../../../platform/http/body/form/form.decorator.js';
 import { OnlyIf } from '../../../platform/http/routing/only-if.decorator.js';
 import { Public } from '../../../platform/http/routing/public.decorator.js';
-import { ErrorView } from '../page-error.filter.js';
+import { ErrorView } from '../page-errors.js';
 import { wantsPage } from '../forms/form-problems.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';

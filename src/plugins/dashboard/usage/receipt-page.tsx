@@ -5,7 +5,7 @@ import { isSeenFailure } from '../../../usage/record/stream-outcome.js';
 import type { ListedStream } from '../../../usage/reports/recent-streams.js';
 import { count, money } from '../format/numbers.js';
 import { LocalTime, seconds, secondsBetween } from '../format/times.js';
-import type { RefusedRequest } from '../../observability/refusals/refused-requests.js';
+import type { RefusedRequest } from '../requests/refused-requests.js';
 import type { Page } from '../layout/layout.js';
 import { Facts } from '../parts/blocks.js';
 import { KeyName, OutcomeBadge, RefusalReason } from './request-cells.js';

@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
 import { KEY_LIMITS, LIMITS, type LimitDefinition } from '../../../platform/config/limits/limit-table.js';
-import type { RefusedRequest } from '../../observability/refusals/refused-requests.js';
+import type { RefusedRequest } from '../requests/refused-requests.js';
 import { FAILED_OUTCOMES, type StreamOutcome } from '../../../usage/record/stream-outcome.js';
 import type { ListedStream } from '../../../usage/reports/recent-streams.js';
 import type { KeyClient } from './usage-totals.js';

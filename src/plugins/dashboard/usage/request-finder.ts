@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, DAY_MS, type Clock } from '../../../platform/common/clock.js';
 import { FAILED_OUTCOMES, type StreamOutcome } from '../../../usage/record/stream-outcome.js';
-import { RequestSearch, type FoundRequests } from '../../observability/search/request-search.js';
+import { RequestSearch, type FoundRequests } from '../requests/request-search.js';
 import { csvOf } from '../parts/csv-file.js';
 import { PAGE_SIZE, type ListPosition } from '../parts/lists.js';
 import { choiceIn, textIn, textsIn, type QueryValues } from '../parts/query.js';

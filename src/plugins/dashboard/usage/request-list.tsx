@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
 import { ERRORS } from '../../../platform/common/service-error.js';
-import type { FoundRequests } from '../../observability/search/request-search.js';
+import type { FoundRequests } from '../requests/request-search.js';
 import type { FormField } from '../forms/page-form.js';
 import { Notice } from '../parts/blocks.js';
 import { FilterForm, OlderLinks, type ListPosition } from '../parts/lists.js';

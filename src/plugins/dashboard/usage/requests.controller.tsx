@@ -9,7 +9,7 @@ import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.d
 import { RecentStreams } from '../../../usage/reports/recent-streams.js';
 import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
 import { UsageReports } from '../../../usage/reports/usage-reports.js';
-import { RefusedRequests } from '../../observability/refusals/refused-requests.js';
+import { RefusedRequests } from '../requests/refused-requests.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { sendCsv } from '../parts/csv-file.js';

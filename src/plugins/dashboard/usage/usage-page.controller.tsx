@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
 import { SessionOnly } from '../../../auth/session/session.guard.js';
 import { DAY_MS, utcDay } from '../../../platform/common/clock.js';
 import { ModelCatalog } from '../../../models/model-catalog.js';
-import { RequestSearch } from '../../observability/search/request-search.js';
+import { RequestSearch } from '../requests/request-search.js';
 import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
 import { LimitStore } from '../../../throttling/limit-store.js';
 import { limitsOf } from '../../../throttling/account-limits.js';

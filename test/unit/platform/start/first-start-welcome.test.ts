@@ -21,6 +21,7 @@ describe('in production, a start', () => {
       { isFirstStart: () => Promise.resolve(isFirst), ensureDevelopmentAccount } as unknown as DevelopmentAccounts,
       { production: true } as Config,
       'http://127.0.0.1:3000',
+      true,
     );
 
   it('without accounts shows the command that creates one, and creates none', async () => {
@@ -43,7 +44,7 @@ it.each([true, false])(
     const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
     const fail = () => Promise.reject(new Error('The database is unavailable.'));
     const accounts = { isFirstStart: fail, ensureDevelopmentAccount: fail } as unknown as DevelopmentAccounts;
-    await welcome(accounts, { production, builtInPlugins: new Set() } as unknown as Config, 'http://127.0.0.1:3000');
+    await welcome(accounts, { production } as Config, 'http://127.0.0.1:3000', false);
     expect(warned).toHaveBeenCalledWith(expect.objectContaining({ reason: 'Error: The database is unavailable.' }));
   },
 );
@@ -54,7 +55,6 @@ describe('in development, a first start', () => {
   const config = {
     production: false,
     models: [{ id: 'acme/fast' }],
-    builtInPlugins: new Set(['dashboard']),
   } as unknown as Config;
 
   it.each([
@@ -64,7 +64,7 @@ describe('in development, a first start', () => {
     ['http://[::]:3000', 'http://localhost:3000', 'http://localhost:3000'],
     ['http://192.0.2.1:3000', 'http://192.0.2.1:3000', 'http://192.0.2.1:3000'],
   ])('at %s shows addresses that work on this machine', async (url, pages, api) => {
-    await welcome(accounts, config, url);
+    await welcome(accounts, config, url, true);
     expect(printed).toContain(`  ${pages}/sign-in\n`);
     expect(/curl -N '?([^ ']+)/.exec(printed)?.[1]).toBe(`${api}/api/v1/chat/stream`);
   });

@@ -1,5 +1,5 @@
-import { KEPT_MINUTES, MINUTE_MS, type MinuteCounts } from '../../../observability/status/minute-history.js';
-import type { StatusSnapshot } from '../../../observability/status/service-status.js';
+import { KEPT_MINUTES, MINUTE_MS, type MinuteCounts } from './minute-history.js';
+import type { StatusSnapshot } from './service-status.js';
 import { count } from '../../format/numbers.js';
 import { LocalTime } from '../../format/times.js';
 import { Section } from '../../parts/blocks.js';

@@ -1,10 +1,4 @@
-import {
-  hasTrouble,
-  isLate,
-  type RouteAttempts,
-  type StatusSnapshot,
-  type UpstreamStatus,
-} from '../../../observability/status/service-status.js';
+import { hasTrouble, isLate, type RouteAttempts, type StatusSnapshot, type UpstreamStatus } from './service-status.js';
 import { count } from '../../format/numbers.js';
 import { duration, LocalTime } from '../../format/times.js';
 import { Section } from '../../parts/blocks.js';

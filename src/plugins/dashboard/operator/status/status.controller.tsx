@@ -1,7 +1,7 @@
 import { Get, Ip } from '@nestjs/common';
 import { LimitedByBudget } from '../../../../throttling/budgets/limited-by-budget.decorator.js';
-import { ReplicaStatuses, type ReplicaStatus } from '../../../observability/status/replica-statuses.js';
-import type { CountOf, StatusSnapshot } from '../../../observability/status/service-status.js';
+import { ReplicaStatuses, type ReplicaStatus } from './replica-statuses.js';
+import type { CountOf, StatusSnapshot } from './service-status.js';
 import { count } from '../../format/numbers.js';
 import { duration, LocalTime } from '../../format/times.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../../page-controller.decorator.js';

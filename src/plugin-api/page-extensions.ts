@@ -1,0 +1,24 @@
+import { ExtensionPoint } from '../platform/common/extensions/extensions.js';
+
+/** An entry of a plugin in the navigation. */
+export interface NavigationEntry {
+  /** The text of the link. */
+  readonly label: string;
+  /** The path of the page, such as `/prompts`. */
+  readonly path: string;
+  /** Who sees the entry: everyone who is signed in (default), or operators only. The page itself needs `@OperatorOnly()`. */
+  readonly audience?: 'everyone' | 'operators';
+}
+
+/** The entries of plugins, after those of the service. */
+export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigation');
+
+/** A file of a plugin for its pages. */
+interface PluginAsset {
+  /** `<plugin>/<file name>`. */
+  readonly name: string;
+  readonly file: URL;
+}
+
+/** The files of plugins. */
+export const PLUGIN_ASSETS = new ExtensionPoint<PluginAsset>('assets');

@@ -1,0 +1,7 @@
+import { ChatModule } from '../../chat/chat.module.js';
+import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
+import { Tracing } from './tracing.js';
+
+/** Traces of requests and of attempts at providers, which OpenTelemetry sends. */
+@ChatPlugin({ name: 'tracing', compatibility: '^1', imports: [ChatModule], providers: [Tracing] })
+export class TracingPlugin {}
