@@ -42,9 +42,9 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/chat/durable/store/memory-stream-store.ts', 1],
   ['src/platform/http/connections/unread-responses.ts', 1],
   // Writes the refused requests that wait.
-  ['src/plugins/observability/refusals/refusal-recorder.ts', 1],
+  ['src/plugins/dashboard/requests/refusal-recorder.ts', 1],
   // Ends the present minute of the history.
-  ['src/plugins/observability/status/service-status.ts', 1],
+  ['src/plugins/dashboard/operator/status/service-status.ts', 1],
   // Runs only with a model source.
   ['src/models/sourced-models.ts', 1],
   // For API keys, operator keys and sessions.

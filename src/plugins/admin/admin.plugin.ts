@@ -1,6 +1,6 @@
-import { AccountsModule } from '../../accounts/accounts.module.js';
-import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
-import { UsageReportsModule } from '../../usage/reports/usage-reports.module.js';
+import { AccountsModule } from '../../plugin-api/core/accounts.js';
+import { PartOf } from '../../plugin-api/core/http.js';
+import { UsageReportsModule } from '../../plugin-api/core/usage.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { ACCOUNT_OPERATIONS } from './operations/account-operations.js';
 import { KEY_OPERATIONS } from './operations/key-operations.js';

@@ -1,5 +1,5 @@
-import { ChatModule } from '../../chat/chat.module.js';
-import { ModelsModule } from '../../models/models.module.js';
+import { ChatModule } from '../../plugin-api/core/chat.js';
+import { ModelsModule } from '../../plugin-api/core/models.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { ChatCompletionsController } from './chat-completions/chat-completions.controller.js';
 import { PageCompletionsController } from './chat-completions/page-completions.controller.js';

@@ -1,10 +1,13 @@
 import { Body, Get, Ip } from '@nestjs/common';
-import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { SessionCookie } from '../../auth/session/session-cookie.js';
-import { SessionOnly } from '../../auth/session/session.guard.js';
-import { AccountLink, type SignInWays } from '../../auth/single-sign-on/account-link.js';
-import { LINK_PATH } from '../../auth/single-sign-on/paths.js';
-import { PasswordChange } from '../../auth/sign-in/password-change.js';
+import type { VerifiedSession } from '../../plugin-api/core/accounts.js';
+import {
+  AccountLink,
+  LINK_PATH,
+  PasswordChange,
+  SessionCookie,
+  SessionOnly,
+  type SignInWays,
+} from '../../plugin-api/core/auth.js';
 import type { FormProblems } from './forms/form-problems.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
 import {

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../../accounts/audit/audit-log.js';
-import { MICROS } from '../../platform/config/limits/budget.js';
+import type { AuditEntry } from '../../plugin-api/core/accounts.js';
+import { MICROS } from '../../plugin-api/core/config.js';
 import { count, money } from './format/numbers.js';
 import { LocalTime } from './format/times.js';
 import { Table } from './parts/table.js';

@@ -1,20 +1,20 @@
 import { Get, Inject } from '@nestjs/common';
-import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import {
+  AccountsService,
   AUDIT_ACTIONS,
   auditDay,
-  AuditLog,
-  wireEntry,
   type AuditEntry,
   type AuditFilter,
+  AuditLog,
   type AuditPage,
-} from '../../accounts/audit/audit-log.js';
-import { SessionOnly } from '../../auth/session/session.guard.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
-import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
-import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
-import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
+  wireEntry,
+} from '../../plugin-api/core/accounts.js';
+import { SessionOnly } from '../../plugin-api/core/auth.js';
+import { ServiceError } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../plugin-api/core/config.js';
+import { PartOf } from '../../plugin-api/core/http.js';
+import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
+import { ReportSemaphore } from '../../plugin-api/core/usage.js';
 import { AuditTable } from './audit-table.js';
 import { OperatorOnly } from './operator/operator-only.decorator.js';
 import { CurrentPageRequest, PageController, type PageRequest } from './page-controller.decorator.js';

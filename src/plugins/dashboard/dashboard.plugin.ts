@@ -1,12 +1,12 @@
 import { Global } from '@nestjs/common';
-import { AccountsModule } from '../../accounts/accounts.module.js';
-import { ModelsModule } from '../../models/models.module.js';
-import { ChatModule } from '../../chat/chat.module.js';
-import { DatabaseModule } from '../../platform/database/database.module.js';
-import { HttpModule } from '../../platform/http/http.module.js';
-import { RedisModule } from '../../platform/redis/redis.module.js';
+import { AccountsModule } from '../../plugin-api/core/accounts.js';
+import { ModelsModule } from '../../plugin-api/core/models.js';
+import { ChatModule } from '../../plugin-api/core/chat.js';
+import { DatabaseModule } from '../../plugin-api/core/database.js';
+import { HttpModule, PartOf } from '../../plugin-api/core/http.js';
+import { RedisModule } from '../../plugin-api/core/redis.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
-import { UsageReportsModule } from '../../usage/reports/usage-reports.module.js';
+import { UsageReportsModule } from '../../plugin-api/core/usage.js';
 import { AccountController } from './account.controller.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';
@@ -45,7 +45,6 @@ import { RequestFinder } from './usage/request-finder.js';
 import { OwnRequestsController } from './usage/requests.controller.js';
 import { UsageReader } from './usage/usage-reader.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
-import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 
 const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorActions, ServiceStatus, ReplicaStatuses];
 const REQUESTS = [RefusedRequests, RefusalRecorder, RequestSearch, RequestFinder];

@@ -1,10 +1,14 @@
 import { Body, Get, Ip, Param, Post, Res, type Type } from '@nestjs/common';
 import type { Response } from 'express';
-import { SessionCookie } from '../../auth/session/session-cookie.js';
-import { INVITATION_PATH, LinkSignIn, RESET_PATH, type LinkResult } from '../../auth/sign-in/link-sign-in.js';
-import type { Visitor } from '../../auth/sign-in/sign-in.js';
-import { Form } from '../../platform/http/body/form/form.decorator.js';
-import { Public } from '../../platform/http/routing/public.decorator.js';
+import {
+  INVITATION_PATH,
+  type LinkResult,
+  LinkSignIn,
+  RESET_PATH,
+  SessionCookie,
+  type Visitor,
+} from '../../plugin-api/core/auth.js';
+import { Form, Public } from '../../plugin-api/core/http.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
 import type { FormProblems } from './forms/form-problems.js';
 import type { Page } from './layout/layout.js';

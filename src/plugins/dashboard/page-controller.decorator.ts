@@ -7,14 +7,9 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
-import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { accountMismatch } from '../../auth/session/session.middleware.js';
-import { authorOf, sessionOf } from '../../auth/session/request-session.js';
-import { Form } from '../../platform/http/body/form/form.decorator.js';
-import { ApiExcludeController } from '../../platform/http/open-api/api-decorators.js';
-import { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
-import { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';
+import type { ChangeAuthor, VerifiedSession } from '../../plugin-api/core/accounts.js';
+import { accountMismatch, authorOf, sessionOf } from '../../plugin-api/core/auth.js';
+import { ApiExcludeController, Form, OnlyIf, OutsideApi } from '../../plugin-api/core/http.js';
 import type { QueryValues } from './parts/query.js';
 
 const CONTENT_SECURITY_POLICY = [

@@ -1,9 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { ServiceError } from '../../platform/common/service-error.js';
-import { allowedMethods } from '../../platform/http/errors/allowed-methods.js';
-import { recordSentError } from '../../platform/http/errors/send-error.js';
-import { ServiceErrorFilter } from '../../platform/http/errors/service-error.filter.js';
+import type { ServiceError } from '../../plugin-api/core/common.js';
+import { allowedMethods, recordSentError, ServiceErrorFilter } from '../../plugin-api/core/http.js';
 import { waitingTime } from './format/times.js';
 import { wantsPage } from './forms/form-problems.js';
 import { requestPath, withNext } from './paths.js';

@@ -1,18 +1,15 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { isSecure, publicOriginOf } from '../../auth/same-origin/public-origin.js';
-import { Extensions } from '../../platform/common/extensions/extensions.js';
-import type { ServiceError } from '../../platform/common/service-error.js';
-import { CONFIG, type BuiltInPlugin, type Config } from '../../platform/config/config.js';
-import { WholeBody } from '../../platform/http/answers/whole-body.js';
-import { recordSentError } from '../../platform/http/errors/send-error.js';
+import { isSecure, publicOriginOf } from '../../plugin-api/core/auth.js';
+import { Extensions, type ServiceError } from '../../plugin-api/core/common.js';
+import { type BuiltInPlugin, type Config, CONFIG } from '../../plugin-api/core/config.js';
+import { PluginsInUse, recordSentError, WholeBody } from '../../plugin-api/core/http.js';
 import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/asset-set.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
 import { Layout, type Page } from './layout/layout.js';
 import { NAVIGATION_ENTRIES } from '../../plugin-api/page-extensions.js';
-import { PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
 
 /** Where a sign-in at the issuer begins. */

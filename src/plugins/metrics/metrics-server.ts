@@ -2,13 +2,9 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Extensions } from '../../platform/common/extensions/extensions.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { ConfigError, listenProblem } from '../../platform/config/config-error.js';
-import { logAcceptFailures } from '../../platform/http/connections/serve-connections.js';
-import { sendError } from '../../platform/http/errors/send-error.js';
-import { toServiceError } from '../../platform/http/errors/to-service-error.js';
-import { beginContext } from '../../platform/http/request/request-context.js';
+import { Extensions, ServiceError } from '../../plugin-api/core/common.js';
+import { ConfigError, listenProblem } from '../../plugin-api/core/config.js';
+import { beginContext, logAcceptFailures, sendError, toServiceError } from '../../plugin-api/core/http.js';
 import { StreamMetrics } from './families/stream-families.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';

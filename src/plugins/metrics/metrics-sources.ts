@@ -1,22 +1,15 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DurableStreams } from '../../chat/durable/durable-streams.js';
-import { StreamMemory } from '../../chat/durable/log/stream-memory.js';
-import { InterChunkLatencies } from '../../chat/stream/inter-chunk-latencies.js';
-import { OpenStreams } from '../../chat/stream/open-streams.js';
-import { DrainState } from '../../platform/common/drain-state.js';
-import { ShedLoad } from '../../platform/common/shed-load.js';
-import { ConfigReloads } from '../../platform/config/config-reloads.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
-import { DatabaseAvailability } from '../../platform/database/database-availability.js';
-import { ClientConnections } from '../../platform/http/connections/client-connections.js';
-import { REDIS } from '../../platform/redis/redis.js';
-import type { RedisConnection } from '../../platform/redis/redis-connection.js';
-import { LimitFallback } from '../../throttling/limit-fallback.js';
-import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
-import { RouteStates } from '../../upstreams/routing/route-states.js';
-import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
+import { DurableStreams, InterChunkLatencies, OpenStreams, StreamMemory } from '../../plugin-api/core/chat.js';
+import { DrainState, ShedLoad } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG, ConfigReloads } from '../../plugin-api/core/config.js';
+import { DatabaseAvailability } from '../../plugin-api/core/database.js';
+import { ClientConnections } from '../../plugin-api/core/http.js';
+import { REDIS, type RedisConnection } from '../../plugin-api/core/redis.js';
+import { LimitFallback, StreamSlots } from '../../plugin-api/core/throttling.js';
+import { RouteStates } from '../../plugin-api/core/upstreams.js';
+import { UsageLedger } from '../../plugin-api/core/usage.js';
 import { WebhookLog } from '../../plugin-api/webhook-log.js';
-import { RequestCounts } from '../../platform/start/request-counts.js';
+import { RequestCounts } from '../../plugin-api/core/start.js';
 
 /** The objects that provide the values of a scrape. */
 @Injectable()

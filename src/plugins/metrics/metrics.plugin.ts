@@ -1,7 +1,7 @@
-import { ChatModule } from '../../chat/chat.module.js';
-import { DatabaseModule } from '../../platform/database/database.module.js';
-import { HttpModule } from '../../platform/http/http.module.js';
-import { RedisModule } from '../../platform/redis/redis.module.js';
+import { ChatModule } from '../../plugin-api/core/chat.js';
+import { DatabaseModule } from '../../plugin-api/core/database.js';
+import { HttpModule } from '../../plugin-api/core/http.js';
+import { RedisModule } from '../../plugin-api/core/redis.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { StreamMetrics } from './families/stream-families.js';
 import { MetricsServer } from './metrics-server.js';

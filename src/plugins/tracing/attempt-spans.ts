@@ -1,9 +1,6 @@
-import type { RouteConfig, UpstreamConfig } from '../../platform/config/config.js';
+import type { GenerationOptions, RouteConfig, UpstreamConfig } from '../../plugin-api/core/config.js';
 import { context, SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
-import type { GenerationOptions } from '../../platform/config/capabilities.js';
-import type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-observer.js';
-import type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
-import type { ChatCall } from '../../upstreams/contract/chat-call.js';
+import type { AttemptSpan, AttemptTrace, AttemptTracer, CallTrace, ChatCall } from '../../plugin-api/core/upstreams.js';
 import { headersOf } from './request-spans.js';
 
 /** The names of the GenAI conventions by the host of the provider. */

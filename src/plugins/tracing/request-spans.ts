@@ -12,8 +12,8 @@ import {
   type SpanContext,
 } from '@opentelemetry/api';
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
-import { FAILED_OUTCOMES } from '../../usage/record/stream-outcome.js';
-import type { FinishedRequest, RequestScope, ScopedRequest } from '../../platform/start/request-watch.js';
+import { FAILED_OUTCOMES } from '../../plugin-api/core/usage.js';
+import type { FinishedRequest, RequestScope, ScopedRequest } from '../../plugin-api/core/start.js';
 
 /** The probes of a platform. Their spans would outnumber all others, and show nothing. */
 const PROBE = /^\/api\/v1\/health(?:\/ready)?\/?(?:\?|$)/i;

@@ -5,8 +5,8 @@ import {
   type ReadableSpan,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
-import type { TracingConfig } from '../../platform/config/config.js';
-import { VERSION } from '../../platform/common/version.js';
+import type { TracingConfig } from '../../plugin-api/core/config.js';
+import { VERSION } from '../../plugin-api/core/common.js';
 import { context, trace, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-import { ChatModule } from '../../chat/chat.module.js';
+import { ChatModule } from '../../plugin-api/core/chat.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { Tracing } from './tracing.js';
 

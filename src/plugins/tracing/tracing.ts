@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { ConfigError } from '../../platform/config/config-error.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
-import { AttemptFactory } from '../../upstreams/routing/attempt-factory.js';
-import { RequestWatch } from '../../platform/start/request-watch.js';
+import { type Config, CONFIG, ConfigError } from '../../plugin-api/core/config.js';
+import { AttemptFactory } from '../../plugin-api/core/upstreams.js';
+import { RequestWatch } from '../../plugin-api/core/start.js';
 import type { RunningTracing } from './start-tracing.js';
 
 /** Starts traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Otherwise no package of OpenTelemetry is loaded. */

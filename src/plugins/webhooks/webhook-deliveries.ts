@@ -1,13 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
-import { ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';
+import { type Clock, CLOCK, DAY_MS, ROWS_PER_DELETION } from '../../plugin-api/core/common.js';
 import type { ListedDelivery } from '../../plugin-api/webhook-log.js';
-import type { WebhookEventType } from '../../platform/config/webhook-of.js';
-import { pageByTime, type TimePage, type TimePosition } from '../../platform/database/queries/page-by-time.js';
-import { orUnavailable } from '../../platform/database/queries/query-failure.js';
-import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
-import { giveUpAt } from '../../platform/outbox/webhook-event.js';
+import type { WebhookEventType } from '../../plugin-api/core/config.js';
+import {
+  engineOf,
+  orUnavailable,
+  pageByTime,
+  queryRows,
+  type TimePage,
+  type TimePosition,
+} from '../../plugin-api/core/database.js';
+import { giveUpAt } from '../../plugin-api/core/outbox.js';
 
 /** An event for one webhook that this process sends now. */
 export interface ClaimedDelivery {

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
-import { isWithin, readAddress, type AddressRange, type IpAddress } from '../../platform/common/network/ip-address.js';
-import type { WebhookConfig } from '../../platform/config/config.js';
+import { type AddressRange, type IpAddress, isWithin, readAddress } from '../../plugin-api/core/common.js';
+import type { WebhookConfig } from '../../plugin-api/core/config.js';
 
 /** All public IPv6 addresses (RFC 4291). In particular, not `::/96`: such an address can hold a private IPv4 address. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');

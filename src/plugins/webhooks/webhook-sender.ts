@@ -6,16 +6,11 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CLOCK, type Clock } from '../../platform/common/clock.js';
-import { LabeledCounter } from '../../platform/common/counts/counters.js';
-import { cutText } from '../../platform/common/text/cut-text.js';
-import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
-import { CONFIG, type Config, type WebhookConfig } from '../../platform/config/config.js';
-import type { TimePage, TimePosition } from '../../platform/database/queries/page-by-time.js';
-import { DatabaseAvailability } from '../../platform/database/database-availability.js';
-import { NO_ACCOUNT } from '../../platform/outbox/webhook-event.js';
+import { type Clock, CLOCK, cutText, HourlyJobs, LabeledCounter } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG, type WebhookConfig } from '../../plugin-api/core/config.js';
+import { DatabaseAvailability, type TimePage, type TimePosition } from '../../plugin-api/core/database.js';
+import { NO_ACCOUNT, WebhookOutbox } from '../../plugin-api/core/outbox.js';
 import { WebhookLog, type ListedDelivery, type TestResult } from '../../plugin-api/webhook-log.js';
-import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
 import { WebhookDeliveries, type ClaimedDelivery } from './webhook-deliveries.js';
 import { postTo, signedHeaders } from './webhook-request.js';
 

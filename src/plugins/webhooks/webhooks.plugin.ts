@@ -1,10 +1,10 @@
 import { Global } from '@nestjs/common';
-import { DatabaseModule } from '../../platform/database/database.module.js';
+import { DatabaseModule } from '../../plugin-api/core/database.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { WebhookLog } from '../../plugin-api/webhook-log.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookSender } from './webhook-sender.js';
-import { OutboxModule } from '../../platform/outbox/outbox.module.js';
+import { OutboxModule } from '../../plugin-api/core/outbox.js';
 
 /** Sends the events of the outbox to the webhooks. */
 @Global()

@@ -11,12 +11,10 @@ import {
   type Type,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { OperatorApi } from '../../../auth/operators/operator-access.js';
-import type { BuiltInErrorCode } from '../../../platform/common/service-error.js';
-import { ApiHeader, ApiOperation, ApiQuery, ApiResponse } from '../../../platform/http/open-api/api-decorators.js';
-import { ApiErrors } from '../../../platform/http/open-api/api-errors.decorator.js';
-import { OnlyIf } from '../../../platform/http/routing/only-if.decorator.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { OperatorApi } from '../../../plugin-api/core/auth.js';
+import type { BuiltInErrorCode } from '../../../plugin-api/core/common.js';
+import { ApiErrors, ApiHeader, ApiOperation, ApiQuery, ApiResponse, OnlyIf } from '../../../plugin-api/core/http.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import type { Operation } from '../operations/operation.js';
 import { CASCADE_PARAMETERS } from '../operations/query.js';
 import { IDEMPOTENCY_KEY, OperationRunner } from './operation-runner.js';

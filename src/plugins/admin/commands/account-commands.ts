@@ -1,10 +1,10 @@
-import type { Account } from '../../../accounts/account/account.entity.js';
 import {
-  AccountStates,
-  stateOf,
+  type Account,
   type AccountState,
+  AccountStates,
   type AccountWithState,
-} from '../../../accounts/accounts/account-states.js';
+  stateOf,
+} from '../../../plugin-api/core/accounts.js';
 import {
   createAccount,
   deleteAccount,

@@ -2,8 +2,8 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { basename, extname } from 'node:path';
-import type { ChangeAuthor } from '../../../accounts/audit/audit-log.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import type { ChangeAuthor } from '../../../plugin-api/core/accounts.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import type { Operation, OperationInput } from '../operations/operation.js';
 
 /** The error for an invalid command line or an invalid input. The message tells the operator what to do. */

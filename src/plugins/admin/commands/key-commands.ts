@@ -1,14 +1,18 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Account } from '../../../accounts/account/account.entity.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ApiKeyUpdates } from '../../../accounts/api-keys/api-key-updates.js';
-import type { KeyLimitChanges } from '../../../accounts/api-keys/api-key.entity.js';
-import { ApiKeysService, wireApiKey, type ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { checkBudgetPeriod } from '../../../accounts/api-keys/key-limits.js';
-import { OperatorKeys, wireOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
-import { DAY_MS } from '../../../platform/common/clock.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { MICROS } from '../../../platform/config/limits/budget.js';
+import {
+  type Account,
+  AccountsService,
+  ApiKeysService,
+  ApiKeyUpdates,
+  checkBudgetPeriod,
+  type KeyLimitChanges,
+  type ListedApiKey,
+  OperatorKeys,
+  wireApiKey,
+  wireOperatorKey,
+} from '../../../plugin-api/core/accounts.js';
+import { DAY_MS, ServiceError } from '../../../plugin-api/core/common.js';
+import { MICROS } from '../../../plugin-api/core/config.js';
 import { accountDisabled } from '../operations/key-operations.js';
 import { revokeOperatorKey } from '../operations/operator-operations.js';
 import { COMMAND, command, CASCADE_FLAGS, operationCommand, type Command, type Options } from './command.js';

@@ -5,18 +5,20 @@ import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { AccountsModule } from '../../../accounts/accounts.module.js';
-import { ExtensionsModule } from '../../../platform/common/extensions/extensions.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import type { Config, DatabaseConfig } from '../../../platform/config/config.js';
-import { ConfigModule } from '../../../platform/config/config.module.js';
-import { loadConfig } from '../../../platform/config/load-config.js';
-import type { Variables } from '../../../platform/config/sources/interpolation.js';
+import { AccountsModule } from '../../../plugin-api/core/accounts.js';
+import { ExtensionsModule, ServiceError } from '../../../plugin-api/core/common.js';
+import {
+  type Config,
+  ConfigModule,
+  type DatabaseConfig,
+  loadConfig,
+  type Variables,
+} from '../../../plugin-api/core/config.js';
 import { configProvider } from '../../../plugin-api/chat-plugin.decorator.js';
 import type { PluginDescription } from '../../../plugin-api/plugin-description.js';
 import { PluginSet, type Plugin } from '../../../plugin-api/plugin-set.js';
 import { PluginsModule } from '../../../plugin-api/plugin-configs.js';
-import { UsageReportsModule } from '../../../usage/reports/usage-reports.module.js';
+import { UsageReportsModule } from '../../../plugin-api/core/usage.js';
 import { ACCOUNT_COMMANDS } from './account-commands.js';
 import { commandUsage, hasOwnJson, Misuse, usageText, type Command } from './command.js';
 import { KEY_COMMANDS, OPERATOR_KEY_COMMANDS } from './key-commands.js';

@@ -1,10 +1,12 @@
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { auditDay, AuditLog, wireEntry } from '../../../accounts/audit/audit-log.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { csvCell } from '../../../platform/common/text/csv-cell.js';
-import { USAGE_FIGURES, wireAccountUsage } from '../../../usage/reports/report-json.js';
-import { usagePeriod } from '../../../usage/reports/usage-period.js';
-import { UsageReports, type AccountUsageRow } from '../../../usage/reports/usage-reports.js';
+import { AccountsService, auditDay, AuditLog, wireEntry } from '../../../plugin-api/core/accounts.js';
+import { csvCell, ServiceError } from '../../../plugin-api/core/common.js';
+import {
+  type AccountUsageRow,
+  USAGE_FIGURES,
+  usagePeriod,
+  UsageReports,
+  wireAccountUsage,
+} from '../../../plugin-api/core/usage.js';
 import { command, type Command } from './command.js';
 import { accountOf } from './key-commands.js';
 import { jsonArray } from './printed-result.js';

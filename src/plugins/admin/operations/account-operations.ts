@@ -1,16 +1,18 @@
-import { ACCOUNT_ROLES, type Account } from '../../../accounts/account/account.entity.js';
-import { AccountDirectory, type ListedAccount } from '../../../accounts/accounts/account-directory.js';
-import { AccountRoles } from '../../../accounts/accounts/account-roles.js';
-import { AccountStates, stateOf } from '../../../accounts/accounts/account-states.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { AccountPreparation } from '../../../accounts/identities/identities.service.js';
-import { PasswordResets } from '../../../accounts/links/password-resets.service.js';
-import { SessionsService } from '../../../accounts/sessions/sessions.service.js';
-import { SpendBudgets } from '../../../usage/budgets/spend-budgets.js';
-import { wireBudget } from '../../../usage/reports/report-json.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
-import { UsageBudget } from '../../../usage/reports/usage.dto.js';
-import { RESET_PATH } from '../../../auth/sign-in/link-sign-in.js';
+import {
+  type Account,
+  ACCOUNT_ROLES,
+  AccountDirectory,
+  AccountPreparation,
+  AccountRoles,
+  AccountsService,
+  AccountStates,
+  type ListedAccount,
+  PasswordResets,
+  SessionsService,
+  stateOf,
+} from '../../../plugin-api/core/accounts.js';
+import { ReportSemaphore, SpendBudgets, UsageBudget, wireBudget } from '../../../plugin-api/core/usage.js';
+import { RESET_PATH } from '../../../plugin-api/core/auth.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
 import { limitIn, CASCADE_PARAMETERS, oneOf, pageByPosition, parametersIn, positionIn } from './query.js';
 import * as schema from './schemas.js';

@@ -1,12 +1,15 @@
-import { ApiKeyRotation } from '../../../accounts/api-keys/api-key-rotation.js';
-import { ApiKeyUpdates, type ApiKeyChanges } from '../../../accounts/api-keys/api-key-updates.js';
-import { ApiKeysService, wireApiKey, type ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { MICROS } from '../../../platform/config/limits/budget.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { ListedBudgets } from '../../../usage/budgets/listed-budgets.js';
-import { wireBudget } from '../../../usage/reports/report-json.js';
-import { UsageBudget } from '../../../usage/reports/usage.dto.js';
+import {
+  AccountsService,
+  type ApiKeyChanges,
+  ApiKeyRotation,
+  ApiKeysService,
+  ApiKeyUpdates,
+  type ListedApiKey,
+  wireApiKey,
+} from '../../../plugin-api/core/accounts.js';
+import { MICROS } from '../../../plugin-api/core/config.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { ListedBudgets, UsageBudget, wireBudget } from '../../../plugin-api/core/usage.js';
 import { operation, type ApiInput, type Creation } from './operation.js';
 import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';
 import * as schema from './schemas.js';

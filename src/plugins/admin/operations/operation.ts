@@ -1,9 +1,7 @@
 import type { Abstract, Type } from '@nestjs/common';
-import type { AccountReference } from '../../../accounts/accounts/accounts.service.js';
-import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
-import type { ChangeAuthor } from '../../../accounts/audit/audit-log.js';
-import type { Clock } from '../../../platform/common/clock.js';
-import type { Config } from '../../../platform/config/config.js';
+import type { AccountReference, CascadeOptions, ChangeAuthor } from '../../../plugin-api/core/accounts.js';
+import type { Clock } from '../../../plugin-api/core/common.js';
+import type { Config } from '../../../plugin-api/core/config.js';
 import type { QueryValues } from './query.js';
 
 /** What creates something once. */

@@ -1,11 +1,15 @@
 import { isUUID } from 'class-validator';
-import { ACCOUNT_ROLES } from '../../../accounts/account/account.entity.js';
-import { Invitations, type Invitation } from '../../../accounts/links/invitations.service.js';
-import { OPERATOR_SCOPES } from '../../../accounts/operator-keys/operator-key-verifier.js';
-import { OperatorKeys, wireOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { INVITATION_PATH } from '../../../auth/sign-in/link-sign-in.js';
+import {
+  ACCOUNT_ROLES,
+  type Invitation,
+  Invitations,
+  OPERATOR_SCOPES,
+  OperatorKeys,
+  wireOperatorKey,
+} from '../../../plugin-api/core/accounts.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { INVITATION_PATH } from '../../../plugin-api/core/auth.js';
 import { KEY_TIMES } from './key-operations.js';
 import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
 import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';

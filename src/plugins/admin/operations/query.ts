@@ -1,6 +1,6 @@
-import type { CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
-import { ServiceError, type ErrorDetail } from '../../../platform/common/service-error.js';
-import type { TimePosition } from '../../../platform/database/queries/page-by-time.js';
+import type { CascadeOptions } from '../../../plugin-api/core/accounts.js';
+import { type ErrorDetail, ServiceError } from '../../../plugin-api/core/common.js';
+import type { TimePosition } from '../../../plugin-api/core/database.js';
 
 /** The query of a request as Express parses it. */
 export type QueryValues = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,12 +1,13 @@
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
-import { auditDay, AuditLog, wireEntry } from '../../../accounts/audit/audit-log.js';
-import { ORDER_OF_ALL, type DaySumsPosition } from '../../../usage/reports/day-sums.js';
-import { wireAccountUsage } from '../../../usage/reports/report-json.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
-import { usagePeriod } from '../../../usage/reports/usage-period.js';
-import { UsageReports } from '../../../usage/reports/usage-reports.js';
-import { UsageCounts } from '../../../usage/reports/usage.dto.js';
+import { AccountsService, ApiKeysService, auditDay, AuditLog, wireEntry } from '../../../plugin-api/core/accounts.js';
+import {
+  type DaySumsPosition,
+  ORDER_OF_ALL,
+  ReportSemaphore,
+  UsageCounts,
+  usagePeriod,
+  UsageReports,
+  wireAccountUsage,
+} from '../../../plugin-api/core/usage.js';
 import { operation, type ApiInput } from './operation.js';
 import { limitIn, pageByPosition, pageOf, parametersIn, positionIn, valuesIn } from './query.js';
 import * as schema from './schemas.js';

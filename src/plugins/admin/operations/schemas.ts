@@ -16,7 +16,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { ApiProperty, ApiSchema } from '../../../platform/http/open-api/api-decorators.js';
+import { ApiProperty, ApiSchema } from '../../../plugin-api/core/http.js';
 
 /** The description of a member, as `@ApiProperty()` takes it. */
 type Description = Readonly<Record<string, unknown>>;

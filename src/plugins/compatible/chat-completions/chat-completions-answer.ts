@@ -1,7 +1,6 @@
-import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../chat/stream/stream-format.js';
-import type { CompletionPart, FinishReason } from '../../../upstreams/contract/stream-part.js';
+import { type Completion, EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../plugin-api/core/chat.js';
+import type { CompletionPart, FinishReason } from '../../../plugin-api/core/upstreams.js';
 import type { AnswerUsage } from '../shared/answer-usage.js';
-import type { Completion } from '../../../chat/answer-contents.js';
 import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import { customInput } from '../shared/custom-tools.js';
 import { openAiError } from '../shared/error-formats.js';

@@ -1,5 +1,5 @@
-import type { BodyParser } from '../../../platform/http/body/body-class.decorator.js';
-import type { ToolChoice } from '../../../upstreams/contract/conversation.js';
+import type { BodyParser } from '../../../plugin-api/core/http.js';
+import type { ToolChoice } from '../../../plugin-api/core/upstreams.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
 import { effortOf, type BodyPlace } from '../shared/body-fields.js';
 import { isObject, Members } from '../shared/members.js';

@@ -1,13 +1,8 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Caller, type ChatCaller } from '../../../chat/chat-caller.js';
-import { Durable } from '../../../chat/durable/durable-request.js';
-import { tokenDemand } from '../../../chat/request/token-demand.js';
-import { BodyValues } from '../../../platform/http/body/json/body-values.decorator.js';
-import { ApiBearerAuth, ApiTags } from '../../../platform/http/open-api/api-decorators.js';
-import { Surface } from '../../../platform/http/surface/surface.decorator.js';
-import { LimitedByTier } from '../../../throttling/limited-by-tier.decorator.js';
-import { OpensStream } from '../../../throttling/process-load/opens-stream.decorator.js';
+import { Caller, type ChatCaller, Durable, tokenDemand } from '../../../plugin-api/core/chat.js';
+import { ApiBearerAuth, ApiTags, BodyValues, Surface } from '../../../plugin-api/core/http.js';
+import { LimitedByTier, OpensStream } from '../../../plugin-api/core/throttling.js';
 import { ApiAnswer } from '../shared/api-answer.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiErrorBody } from '../shared/error-formats.js';

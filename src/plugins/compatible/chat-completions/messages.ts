@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../../upstreams/contract/conversation.js';
+import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../../plugin-api/core/upstreams.js';
 import { withoutEmpty, type BodyPlace, detailOf } from '../shared/body-fields.js';
 import { customArguments } from '../shared/custom-tools.js';
 import { Members, refused } from '../shared/members.js';

@@ -1,4 +1,4 @@
-import type { ResponseFormat, Tool, ToolChoice } from '../../../upstreams/contract/conversation.js';
+import type { ResponseFormat, Tool, ToolChoice } from '../../../plugin-api/core/upstreams.js';
 import { customTool, functionOf } from '../shared/custom-tools.js';
 import { isObject, Members } from '../shared/members.js';
 

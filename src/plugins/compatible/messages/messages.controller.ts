@@ -1,26 +1,21 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Caller, type ChatCaller } from '../../../chat/chat-caller.js';
-import { ChatService } from '../../../chat/chat.service.js';
-import { Durable } from '../../../chat/durable/durable-request.js';
-import { tokenDemand } from '../../../chat/request/token-demand.js';
-import { BodyClass } from '../../../platform/http/body/body-class.decorator.js';
-import { BodyValues } from '../../../platform/http/body/json/body-values.decorator.js';
+import { Caller, type ChatCaller, ChatService, Durable, tokenDemand } from '../../../plugin-api/core/chat.js';
 import {
   ApiBearerAuth,
+  ApiErrors,
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
   ApiTags,
-} from '../../../platform/http/open-api/api-decorators.js';
-import { ApiErrors } from '../../../platform/http/open-api/api-errors.decorator.js';
-import { BUDGET_HEADERS } from '../../../platform/http/open-api/api-headers.js';
-import { Surface } from '../../../platform/http/surface/surface.decorator.js';
-import { modelAccessOf, ModelCatalog } from '../../../models/model-catalog.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { LimitedByTier } from '../../../throttling/limited-by-tier.decorator.js';
-import { OpensStream } from '../../../throttling/process-load/opens-stream.decorator.js';
-import { promptTokens } from '../../../upstreams/tokens/prompt-tokens.js';
+  BodyClass,
+  BodyValues,
+  BUDGET_HEADERS,
+  Surface,
+} from '../../../plugin-api/core/http.js';
+import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
+import { LimitedByBudget, LimitedByTier, OpensStream } from '../../../plugin-api/core/throttling.js';
+import { promptTokens } from '../../../plugin-api/core/upstreams.js';
 import { ANTHROPIC_VERSION, ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
 import { anthropicError } from '../shared/error-formats.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';

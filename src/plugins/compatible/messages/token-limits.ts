@@ -1,7 +1,6 @@
-import { ServiceError } from '../../../platform/common/service-error.js';
-import type { ModelConfig, TierConfig } from '../../../platform/config/config.js';
-import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
-import { promptTokens, promptTokensNow } from '../../../upstreams/tokens/prompt-tokens.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import type { ModelConfig, TierConfig } from '../../../plugin-api/core/config.js';
+import { type ConversationRequest, promptTokens, promptTokensNow } from '../../../plugin-api/core/upstreams.js';
 import { isTooLong } from '../shared/error-formats.js';
 
 /** The estimate of a prompt is within 10 %. A prompt is refused without asking the provider only if it is certainly too long. */

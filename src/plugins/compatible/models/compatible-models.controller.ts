@@ -1,18 +1,18 @@
 import { Controller, Get, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { CAPABILITIES, type Capability } from '../../../platform/config/capabilities.js';
-import type { ModelConfig } from '../../../platform/config/config.js';
+import { CAPABILITIES, type Capability, type ModelConfig } from '../../../plugin-api/core/config.js';
 import {
+  ApiErrors,
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiTags,
-} from '../../../platform/http/open-api/api-decorators.js';
-import { ApiErrors } from '../../../platform/http/open-api/api-errors.decorator.js';
-import { Public, ReadsKey } from '../../../platform/http/routing/public.decorator.js';
-import { Surface } from '../../../platform/http/surface/surface.decorator.js';
-import { modelAccessOf, ModelCatalog } from '../../../models/model-catalog.js';
+  Public,
+  ReadsKey,
+  Surface,
+} from '../../../plugin-api/core/http.js';
+import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
 import { ANTHROPIC_VERSION } from '../shared/api-answer.decorator.js';
 import { modelNamed } from '../shared/model-named.js';
 import { anthropicError, openAiError } from '../shared/error-formats.js';

@@ -1,12 +1,11 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
-import { schemaPath } from '../../../platform/http/open-api/api-decorators.js';
-import { operationsOf } from '../../../platform/http/open-api/defined-errors.js';
+import { operationsOf, schemaPath } from '../../../plugin-api/core/http.js';
 import { CHAT_COMPLETION_SCHEMAS } from './chat-completion-schemas.js';
 import { AnthropicErrorBody, OpenAiErrorBody } from './common-schemas.js';
 import { MESSAGE_SCHEMAS } from './message-schemas.js';
 import { RESPONSE_SCHEMAS } from './response-schemas.js';
-import { CAPABILITIES } from '../../../platform/config/capabilities.js';
+import { CAPABILITIES } from '../../../plugin-api/core/config.js';
 
 const OpenAiModel = z.object({
   id: z.string(),

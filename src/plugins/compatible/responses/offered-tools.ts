@@ -1,4 +1,4 @@
-import type { Tool } from '../../../upstreams/contract/conversation.js';
+import type { Tool } from '../../../plugin-api/core/upstreams.js';
 import { customTool, functionOf } from '../shared/custom-tools.js';
 import type { Members } from '../shared/members.js';
 

@@ -1,6 +1,5 @@
-import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../chat/stream/stream-format.js';
-import type { CompletionPart } from '../../../upstreams/contract/stream-part.js';
-import type { Completion } from '../../../chat/answer-contents.js';
+import { type Completion, EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../plugin-api/core/chat.js';
+import type { CompletionPart } from '../../../plugin-api/core/upstreams.js';
 import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import { bodyField } from './request/body-fields.js';
 import type { ResponsesRequest } from './request/responses-request.js';

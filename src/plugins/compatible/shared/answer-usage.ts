@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../../platform/http/request/request-context.js';
-import type { UsageRecord } from '../../../usage/record/usage-record.js';
+import type { RequestContext } from '../../../plugin-api/core/http.js';
+import type { UsageRecord } from '../../../plugin-api/core/usage.js';
 
 /** The token counts of an answer, as the ledger has them: reported by the provider, or estimated. */
 export interface AnswerUsage {

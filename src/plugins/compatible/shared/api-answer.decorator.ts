@@ -1,8 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { DURABLE_HEADERS } from '../../../chat/durable/api-durable-streams.decorator.js';
-import { ApiHeader, ApiOkResponse, ApiOperation } from '../../../platform/http/open-api/api-decorators.js';
-import { ApiErrors } from '../../../platform/http/open-api/api-errors.decorator.js';
-import { RATE_LIMIT_HEADERS } from '../../../platform/http/open-api/api-headers.js';
+import { DURABLE_HEADERS } from '../../../plugin-api/core/chat.js';
+import {
+  ApiErrors,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  RATE_LIMIT_HEADERS,
+} from '../../../plugin-api/core/http.js';
 
 /** The header with the members of the body that have no effect. */
 export const IGNORED_PARAMETERS = {

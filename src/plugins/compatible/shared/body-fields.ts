@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../platform/common/service-error.js';
-import type { Message, ReasoningOptions, ImageContent } from '../../../upstreams/contract/conversation.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import type { ImageContent, Message, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
 import type { Members } from './members.js';
 
 /** Where a message of the conversation stands in the body of the client. */

@@ -1,17 +1,19 @@
-import { stringifyWithSources } from '../../../platform/common/json/json-source.js';
+import { stringifyWithSources } from '../../../plugin-api/core/common.js';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
-import type { ChatCaller } from '../../../chat/chat-caller.js';
-import { completionOf, type Completion } from '../../../chat/answer-contents.js';
-import { ChatService } from '../../../chat/chat.service.js';
-import { DurableStreams } from '../../../chat/durable/durable-streams.js';
-import type { StreamFormat } from '../../../chat/stream/stream-format.js';
-import { StreamSender } from '../../../chat/stream/stream-sender.js';
-import { modelAccessOf, ModelCatalog } from '../../../models/model-catalog.js';
-import type { PartReader } from '../../../upstreams/completion/part-reader.js';
-import type { UsageRecord } from '../../../usage/record/usage-record.js';
-import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
+import {
+  type ChatCaller,
+  ChatService,
+  type Completion,
+  completionOf,
+  DurableStreams,
+  type StreamFormat,
+  StreamSender,
+} from '../../../plugin-api/core/chat.js';
+import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
+import type { ConversationRequest, PartReader } from '../../../plugin-api/core/upstreams.js';
+import type { UsageRecord } from '../../../plugin-api/core/usage.js';
 import { answerUsage, usageOf, type AnswerUsage } from './answer-usage.js';
 import { withBodyFields } from './body-fields.js';
 import { modelNamed } from './model-named.js';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../../upstreams/contract/conversation.js';
+import type { Tool } from '../../../plugin-api/core/upstreams.js';
 import { isObject, type Members } from './members.js';
 
 const TEXT_INPUT = {

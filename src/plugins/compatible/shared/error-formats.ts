@@ -1,7 +1,6 @@
 import type { Request } from 'express';
-import type { ServiceError } from '../../../platform/common/service-error.js';
-import { cutText } from '../../../platform/common/text/cut-text.js';
-import { isPromptTooLong } from '../../../upstreams/protocols/shared/reported-failure.js';
+import { cutText, type ServiceError } from '../../../plugin-api/core/common.js';
+import { isPromptTooLong } from '../../../plugin-api/core/upstreams.js';
 
 const MAX_MESSAGE_LENGTH = 4_000;
 

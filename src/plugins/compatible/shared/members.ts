@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../../platform/http/request/invalid-request.js';
+import { invalidRequest } from '../../../plugin-api/core/http.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../platform/common/service-error.js';
-import type { ModelConfig } from '../../../platform/config/config.js';
-import type { ModelAccess, ModelCatalog } from '../../../models/model-catalog.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import type { ModelConfig } from '../../../plugin-api/core/config.js';
+import type { ModelAccess, ModelCatalog } from '../../../plugin-api/core/models.js';
 
 /**
  * Returns the model with this id or alias.

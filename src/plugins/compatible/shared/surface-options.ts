@@ -1,5 +1,5 @@
-import type { DurableOptions } from '../../../chat/durable/durable-request.js';
-import type { Config } from '../../../platform/config/config.js';
+import type { DurableOptions } from '../../../plugin-api/core/chat.js';
+import type { Config } from '../../../plugin-api/core/config.js';
 import type { CompatibleRequest } from './compatible-answers.js';
 
 /** The names of the compatible interfaces, as `COMPATIBLE_APIS` lists them. */

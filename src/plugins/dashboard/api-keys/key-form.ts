@@ -1,6 +1,6 @@
-import type { ListedApiKey, NewApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { MICROS } from '../../../platform/config/limits/budget.js';
+import type { ListedApiKey, NewApiKey } from '../../../plugin-api/core/accounts.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { MICROS } from '../../../plugin-api/core/config.js';
 import type { FormField } from '../forms/page-form.js';
 
 /** The fields of a key in forms. An empty field means no limit. */

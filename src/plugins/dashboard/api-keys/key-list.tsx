@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
-import { ApiKeysService, type CreatedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { publicOriginOf } from '../../../auth/same-origin/public-origin.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { ModelCatalog } from '../../../models/model-catalog.js';
-import { ListedBudgets } from '../../../usage/budgets/listed-budgets.js';
+import { ApiKeysService, type CreatedApiKey } from '../../../plugin-api/core/accounts.js';
+import { publicOriginOf } from '../../../plugin-api/core/auth.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { ModelCatalog } from '../../../plugin-api/core/models.js';
+import { ListedBudgets } from '../../../plugin-api/core/usage.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm } from '../forms/page-form.js';
 import { optionalPart } from '../pages.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import type { Page } from '../layout/layout.js';
 import { confirmationPage } from '../parts/action-pages.js';

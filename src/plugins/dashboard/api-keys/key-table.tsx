@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
-import { KEY_LIMITS } from '../../../platform/config/limits/limit-table.js';
-import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
-import { UsageReports } from '../../../usage/reports/usage-reports.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
+import { KEY_LIMITS } from '../../../plugin-api/core/config.js';
+import { type BudgetState, UsageReports } from '../../../plugin-api/core/usage.js';
 import { count, requestCount } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';

@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { LocalTime } from '../format/times.js';
 import type { Fact } from '../parts/blocks.js';
 import { choiceIn, textIn, type QueryValues } from '../parts/query.js';

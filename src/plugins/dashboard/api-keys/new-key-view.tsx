@@ -1,6 +1,5 @@
-import type { CreatedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { curlLine } from '../../../platform/common/text/curl-line.js';
-import { javascriptCode, pythonCode } from '../../../platform/common/text/request-code.js';
+import type { CreatedApiKey } from '../../../plugin-api/core/accounts.js';
+import { curlLine, javascriptCode, pythonCode } from '../../../plugin-api/core/common.js';
 import { LocalTime } from '../format/times.js';
 import { Copyable } from '../parts/blocks.js';
 import { API_KEYS_PATH } from '../paths.js';

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Extensions } from '../../../platform/common/extensions/extensions.js';
+import { Extensions } from '../../../plugin-api/core/common.js';
 import { PLUGIN_ASSETS } from '../../../plugin-api/page-extensions.js';
-import { WholeBody } from '../../../platform/http/answers/whole-body.js';
+import { WholeBody } from '../../../plugin-api/core/http.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

@@ -1,9 +1,7 @@
 import { Get, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { Public } from '../../../platform/http/routing/public.decorator.js';
-import { ApiExcludeController } from '../../../platform/http/open-api/api-decorators.js';
-import { OutsideApi } from '../../../platform/http/surface/outside-api.decorator.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { ApiExcludeController, OutsideApi, Public } from '../../../plugin-api/core/http.js';
 import { ASSETS } from './assets.js';
 import { PluginAssets } from './asset-set.js';
 

@@ -1,8 +1,7 @@
 import { Get, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { Public } from '../../../platform/http/routing/public.decorator.js';
-import { OnlyIf } from '../../../platform/http/routing/only-if.decorator.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { OnlyIf, Public } from '../../../plugin-api/core/http.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { Section } from '../parts/blocks.js';

@@ -1,5 +1,4 @@
-import type { TierConfig } from '../../../platform/config/config.js';
-import { LIMIT_NAMES, LIMITS, type LimitName } from '../../../platform/config/limits/limit-table.js';
+import { LIMIT_NAMES, type LimitName, LIMITS, type TierConfig } from '../../../plugin-api/core/config.js';
 
 export { money } from '../../../client/money.js';
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { ServiceError } from '../../../platform/common/service-error.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
 
 /**
  * The problems of a form: the error of the whole form, and the messages of its fields by field name.

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { cutText } from '../../../platform/common/text/cut-text.js';
+import { cutText } from '../../../plugin-api/core/common.js';
 import { waitingTime } from '../format/times.js';
 import { requestPath } from '../paths.js';
 import type { FormProblems } from './form-problems.js';

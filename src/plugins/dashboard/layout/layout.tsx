@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import type { VerifiedSession } from '../../../accounts/sessions/sessions.service.js';
-import type { PluginsInUse } from '../../../platform/http/surface/plugins-in-use.js';
-import type { Config } from '../../../platform/config/config.js';
+import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
+import type { PluginsInUse } from '../../../plugin-api/core/http.js';
+import type { Config } from '../../../plugin-api/core/config.js';
 import { assetPath } from '../assets/assets.js';
 import { ACCOUNT_PATH, DOCS_PATH } from '../paths.js';
 import type { NavigationEntry } from '../../../plugin-api/page-extensions.js';

@@ -1,4 +1,4 @@
-import type { BuiltInPlugin } from '../../../platform/config/config.js';
+import type { BuiltInPlugin } from '../../../plugin-api/core/config.js';
 import {
   ACCOUNTS_PATH,
   API_KEYS_PATH,

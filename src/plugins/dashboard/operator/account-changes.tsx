@@ -1,5 +1,4 @@
-import type { Account } from '../../../accounts/account/account.entity.js';
-import type { GrantedAccess } from '../../../accounts/operator-keys/operator-tree.js';
+import type { Account, GrantedAccess } from '../../../plugin-api/core/accounts.js';
 import type { PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { confirmationPage } from '../parts/action-pages.js';

@@ -1,11 +1,8 @@
 import { Body, Get, Inject, Param } from '@nestjs/common';
-import { accountIdOf } from '../../../accounts/account/account.entity.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ApiKeyUpdates } from '../../../accounts/api-keys/api-key-updates.js';
-import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
-import { KeyCreationLimit } from '../../../auth/attempts/key-creation-limit.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { accountIdOf, AccountsService, ApiKeysService, ApiKeyUpdates } from '../../../plugin-api/core/accounts.js';
+import { KeyCreationLimit } from '../../../plugin-api/core/auth.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { changesIn, expiryOf, type KeyForm } from '../api-keys/key-form.js';
 import { CreationForm } from '../api-keys/key-list.js';
 import { editingPage, revocationPage, type KeyOwner } from '../api-keys/key-pages.js';

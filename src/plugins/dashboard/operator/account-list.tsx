@@ -1,15 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   AccountDirectory,
-  type AccountPage as DirectoryPage,
   type AccountPosition,
+  AccountsService,
+  type AccountPage as DirectoryPage,
   type ListedAccount,
-} from '../../../accounts/accounts/account-directory.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { CLOCK, utcDay, type Clock } from '../../../platform/common/clock.js';
-import { ListedBudgets } from '../../../usage/budgets/listed-budgets.js';
-import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
-import { AccountSums } from '../../../usage/reports/account-sums.js';
+} from '../../../plugin-api/core/accounts.js';
+import { type Clock, CLOCK, utcDay } from '../../../plugin-api/core/common.js';
+import { AccountSums, type BudgetState, ListedBudgets } from '../../../plugin-api/core/usage.js';
 import { requestCount } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListedAccount } from '../../../accounts/accounts/account-directory.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
-import { PasswordResets } from '../../../accounts/links/password-resets.service.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { LimitStore } from '../../../throttling/limit-store.js';
-import { limitsOf } from '../../../throttling/account-limits.js';
-import { ListedBudgets } from '../../../usage/budgets/listed-budgets.js';
-import { SpendBudgets } from '../../../usage/budgets/spend-budgets.js';
+import {
+  AccountsService,
+  ApiKeysService,
+  type ListedAccount,
+  PasswordResets,
+} from '../../../plugin-api/core/accounts.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { limitsOf, LimitStore } from '../../../plugin-api/core/throttling.js';
+import { ListedBudgets, SpendBudgets } from '../../../plugin-api/core/usage.js';
 import { KeySpends, KeyTable } from '../api-keys/key-table.js';
 import { chosenKeys } from '../api-keys/listed-keys.js';
 import { count } from '../format/numbers.js';

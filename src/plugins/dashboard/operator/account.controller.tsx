@@ -1,13 +1,16 @@
 import { Body, Get, Param } from '@nestjs/common';
-import { accountIdOf, type Account } from '../../../accounts/account/account.entity.js';
-import { AccountRoles } from '../../../accounts/accounts/account-roles.js';
-import { AccountStates } from '../../../accounts/accounts/account-states.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { PasswordResets } from '../../../accounts/links/password-resets.service.js';
-import { OperatorTree } from '../../../accounts/operator-keys/operator-tree.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import {
+  type Account,
+  accountIdOf,
+  AccountRoles,
+  AccountsService,
+  AccountStates,
+  OperatorTree,
+  PasswordResets,
+} from '../../../plugin-api/core/accounts.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import {
   CurrentPageRequest,
   PageController,
@@ -17,7 +20,7 @@ import {
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { LinkNote } from '../parts/action-pages.js';
-import { RESET_PATH } from '../../../auth/sign-in/link-sign-in.js';
+import { RESET_PATH } from '../../../plugin-api/core/auth.js';
 import { accountPath, ACCOUNTS_PATH } from '../paths.js';
 import { changeConfirmation, type ConfirmedChange } from './account-changes.js';
 import { AccountPage } from './account-page.js';

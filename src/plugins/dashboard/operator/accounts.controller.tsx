@@ -1,8 +1,8 @@
 import { Get, Inject } from '@nestjs/common';
-import { Invitations, type Invitation } from '../../../accounts/links/invitations.service.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import { type Invitation, Invitations } from '../../../plugin-api/core/accounts.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import { count } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart, Pages } from '../pages.js';

@@ -1,4 +1,4 @@
-import type { GrantedAccess, CascadeOptions } from '../../../accounts/operator-keys/operator-tree.js';
+import type { CascadeOptions, GrantedAccess } from '../../../plugin-api/core/accounts.js';
 import type { FormField } from '../forms/page-form.js';
 import { accountPath } from '../paths.js';
 

@@ -1,6 +1,4 @@
-import type { AccountRole } from '../../../accounts/account/account.entity.js';
-import type { ListedAccount } from '../../../accounts/accounts/account-directory.js';
-import { stateOf } from '../../../accounts/accounts/account-states.js';
+import { type AccountRole, type ListedAccount, stateOf } from '../../../plugin-api/core/accounts.js';
 import { LocalTime } from '../format/times.js';
 import type { Fact } from '../parts/blocks.js';
 import { choiceIn, textIn, type QueryValues } from '../parts/query.js';

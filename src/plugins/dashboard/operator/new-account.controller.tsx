@@ -1,9 +1,7 @@
 import { Body, Get, Inject, Ip, Param } from '@nestjs/common';
-import { ACCOUNT_ROLES } from '../../../accounts/account/account.entity.js';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { Invitations } from '../../../accounts/links/invitations.service.js';
-import { sitePrefixOf } from '../../../auth/network/client-network.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { ACCOUNT_ROLES, AccountsService, Invitations } from '../../../plugin-api/core/accounts.js';
+import { INVITATION_PATH, sitePrefixOf } from '../../../plugin-api/core/auth.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm, type FormField } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
@@ -17,7 +15,6 @@ import {
 import { Pages } from '../pages.js';
 import { LinkNote } from '../parts/action-pages.js';
 import { choiceIn } from '../parts/query.js';
-import { INVITATION_PATH } from '../../../auth/sign-in/link-sign-in.js';
 import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
 import { ROLES } from './listed-account.js';
 import { OperatorActions } from './operator-actions.js';

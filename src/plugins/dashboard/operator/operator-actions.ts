@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AuditLog } from '../../../accounts/audit/audit-log.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import { AuditLog } from '../../../plugin-api/core/accounts.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import type { PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { shownOncePage, type ShownOnceProps } from '../parts/action-pages.js';

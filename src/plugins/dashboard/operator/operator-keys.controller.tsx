@@ -1,9 +1,12 @@
 import { Body, Get, Inject, Param } from '@nestjs/common';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import type { OperatorScope } from '../../../accounts/operator-keys/operator-key-verifier.js';
-import { OperatorKeys, type ListedOperatorKey } from '../../../accounts/operator-keys/operator-keys.service.js';
-import { OperatorTree } from '../../../accounts/operator-keys/operator-tree.js';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
+import {
+  AccountsService,
+  type ListedOperatorKey,
+  OperatorKeys,
+  type OperatorScope,
+  OperatorTree,
+} from '../../../plugin-api/core/accounts.js';
+import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import { expiryOf, LIFETIMES } from '../api-keys/key-form.js';
 import { KeyStateBadge, stateOf } from '../api-keys/listed-keys.js';
 import type { FormProblems } from '../forms/form-problems.js';

@@ -1,10 +1,9 @@
 import { applyDecorators, Injectable, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { AccountRoles } from '../../../accounts/accounts/account-roles.js';
-import { sessionOf } from '../../../auth/session/request-session.js';
-import { unauthenticated } from '../../../auth/bearer/bearer-header.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { Public } from '../../../platform/http/routing/public.decorator.js';
+import { AccountRoles } from '../../../plugin-api/core/accounts.js';
+import { sessionOf, unauthenticated } from '../../../plugin-api/core/auth.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { Public } from '../../../plugin-api/core/http.js';
 
 /** The methods that change nothing. */
 const SAFE_METHODS = new Set(['GET', 'HEAD']);

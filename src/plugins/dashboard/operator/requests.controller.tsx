@@ -1,11 +1,10 @@
 import { Get, Inject, Param } from '@nestjs/common';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { ModelCatalog } from '../../../models/model-catalog.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { RecentStreams } from '../../../usage/reports/recent-streams.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import { AccountsService } from '../../../plugin-api/core/accounts.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { ModelCatalog } from '../../../plugin-api/core/models.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RecentStreams, ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import { RefusedRequests } from '../requests/refused-requests.js';
 import type { FoundRequest } from '../requests/request-search.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';

@@ -1,9 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, utcDay, type Clock } from '../../../platform/common/clock.js';
-import { Steps } from '../../../platform/common/event-loop/event-loop-turns.js';
-import { withTimeout } from '../../../platform/common/timers/timeouts.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { AccountSums } from '../../../usage/reports/account-sums.js';
+import { type Clock, CLOCK, Steps, utcDay, withTimeout } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { AccountSums } from '../../../plugin-api/core/usage.js';
 import { lastDays } from '../usage/usage-filter.js';
 import { sumIn, UsageSum } from '../usage/usage-sum.js';
 

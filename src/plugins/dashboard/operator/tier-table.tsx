@@ -1,5 +1,4 @@
-import type { TierConfig } from '../../../platform/config/config.js';
-import { MICROS } from '../../../platform/config/limits/budget.js';
+import { MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
 import { count, limitsOf, money } from '../format/numbers.js';
 import { pathWith } from '../parts/query.js';
 import { Section } from '../parts/blocks.js';

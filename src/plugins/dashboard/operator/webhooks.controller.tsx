@@ -1,11 +1,10 @@
 import { Get, Inject, Optional, Param } from '@nestjs/common';
-import { AccountsService } from '../../../accounts/accounts/accounts.service.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { WEBHOOK_EVENTS } from '../../../platform/config/webhook-of.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
+import { AccountsService } from '../../../plugin-api/core/accounts.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG, WEBHOOK_EVENTS } from '../../../plugin-api/core/config.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { WebhookLog, type ListedDelivery } from '../../../plugin-api/webhook-log.js';
-import { NO_ACCOUNT } from '../../../platform/outbox/webhook-event.js';
+import { NO_ACCOUNT } from '../../../plugin-api/core/outbox.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { LocalTime, seconds } from '../format/times.js';
 import { Pages } from '../pages.js';
@@ -18,7 +17,7 @@ import { WEBHOOKS_PATH } from '../paths.js';
 import { AccountName } from './listed-account.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
-import { PartOf } from '../../../platform/http/surface/part-of.decorator.js';
+import { PartOf } from '../../../plugin-api/core/http.js';
 
 const MAX_NAME_LENGTH = 255;
 

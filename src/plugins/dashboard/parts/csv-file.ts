@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { csvCell } from '../../../platform/common/text/csv-cell.js';
+import { csvCell } from '../../../plugin-api/core/common.js';
 
 interface CsvFile<T, Column extends string> {
   readonly columns: readonly Column[];

@@ -1,4 +1,4 @@
-import { toPlainLine } from '../../../platform/common/text/cut-text.js';
+import { toPlainLine } from '../../../plugin-api/core/common.js';
 
 /** The query of a page, as Express has read it. */
 export type QueryValues = Readonly<Record<string, unknown>>;

@@ -1,7 +1,5 @@
-import type { ModelConfig, TierConfig } from '../../../platform/config/config.js';
-import { MICROS } from '../../../platform/config/limits/budget.js';
-import { costBound, isPriced } from '../../../usage/budgets/reserved-cost.js';
-import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
+import { MICROS, type ModelConfig, type TierConfig } from '../../../plugin-api/core/config.js';
+import { type BudgetState, costBound, isPriced } from '../../../plugin-api/core/usage.js';
 
 /** The tokens of a short question. */
 const SHORT_PROMPT = 20;

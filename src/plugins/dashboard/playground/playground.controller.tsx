@@ -1,11 +1,9 @@
 import { Get, Inject } from '@nestjs/common';
-import { publicOriginOf } from '../../../auth/same-origin/public-origin.js';
-import { SessionOnly } from '../../../auth/session/session.guard.js';
-import { ModelCatalog } from '../../../models/model-catalog.js';
-import { quoted } from '../../../platform/common/text/curl-line.js';
-import { javascriptCode, pythonCode } from '../../../platform/common/text/request-code.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { SpendBudgets } from '../../../usage/budgets/spend-budgets.js';
+import { publicOriginOf, SessionOnly } from '../../../plugin-api/core/auth.js';
+import { ModelCatalog } from '../../../plugin-api/core/models.js';
+import { javascriptCode, pythonCode, quoted } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { SpendBudgets } from '../../../plugin-api/core/usage.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { optionalPart, Pages } from '../pages.js';
 import { Copyable } from '../parts/blocks.js';

@@ -1,5 +1,4 @@
-import { CAPABILITIES } from '../../../platform/config/capabilities.js';
-import type { ModelConfig, PriceConfig, TierConfig } from '../../../platform/config/config.js';
+import { CAPABILITIES, type ModelConfig, type PriceConfig, type TierConfig } from '../../../plugin-api/core/config.js';
 import { count, money } from '../format/numbers.js';
 
 interface SettingsFieldsProps extends ModelChoiceProps {

@@ -1,12 +1,8 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../platform/common/clock.js';
-import { cutText } from '../../../platform/common/text/cut-text.js';
-import { HourlyJobs } from '../../../platform/common/timers/periodic-task.js';
-import { timeOrderedId } from '../../../platform/common/time-ordered-id.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { DatabaseAvailability } from '../../../platform/database/database-availability.js';
-import { limitNameOf } from '../../../platform/config/limits/limit-table.js';
-import { RequestWatch, type FinishedRequest, type RequestObserver } from '../../../platform/start/request-watch.js';
+import { type Clock, CLOCK, cutText, HourlyJobs, timeOrderedId } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG, limitNameOf } from '../../../plugin-api/core/config.js';
+import { DatabaseAvailability } from '../../../plugin-api/core/database.js';
+import { type FinishedRequest, type RequestObserver, RequestWatch } from '../../../plugin-api/core/start.js';
 import { RefusalSample } from './refusal-sample.js';
 import { RefusedRequests, type RefusedRequest } from './refused-requests.js';
 

@@ -1,13 +1,16 @@
-import type { UsageClient } from '../../../usage/record/usage-record.js';
+import { ledgerText, type RequestScopeFilter, scopeOf, type UsageClient } from '../../../plugin-api/core/usage.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ROWS_PER_DELETION } from '../../../platform/common/timers/periodic-task.js';
-import { DAY_MS } from '../../../platform/common/clock.js';
-import { pageByTime, type TimePage, type TimePosition } from '../../../platform/database/queries/page-by-time.js';
-import { orUnavailable } from '../../../platform/database/queries/query-failure.js';
-import { engineOf, insertStatement, queryRows } from '../../../platform/database/queries/statements.js';
-import { ledgerText } from '../../../usage/store/ledger-text.js';
-import { scopeOf, type RequestScopeFilter } from '../../../usage/reports/request-scope.js';
+import { DAY_MS, ROWS_PER_DELETION } from '../../../plugin-api/core/common.js';
+import {
+  engineOf,
+  insertStatement,
+  orUnavailable,
+  pageByTime,
+  queryRows,
+  type TimePage,
+  type TimePosition,
+} from '../../../plugin-api/core/database.js';
 
 /** A request of a known caller that got an error and no usage record. It contains no text of the client, except the request id. */
 export interface RefusedRequest {

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { mergedByTime, type TimePosition } from '../../../platform/database/queries/page-by-time.js';
-import type { StreamOutcome } from '../../../usage/record/stream-outcome.js';
-import { RecentStreams, type ListedStream } from '../../../usage/reports/recent-streams.js';
-import type { RequestScopeFilter } from '../../../usage/reports/request-scope.js';
+import { mergedByTime, type TimePosition } from '../../../plugin-api/core/database.js';
+import {
+  type ListedStream,
+  RecentStreams,
+  type RequestScopeFilter,
+  type StreamOutcome,
+} from '../../../plugin-api/core/usage.js';
 import { RefusedRequests, type RefusedRequest } from './refused-requests.js';
 
 /** A request of any account: a stream with its usage record, or a refused request. */

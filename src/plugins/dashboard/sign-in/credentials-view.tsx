@@ -1,4 +1,4 @@
-import { SINGLE_SIGN_ON_PATH } from '../../../auth/single-sign-on/paths.js';
+import { SINGLE_SIGN_ON_PATH } from '../../../plugin-api/core/auth.js';
 import { NEW_PASSWORD, PageForm } from '../forms/page-form.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { withNext } from '../paths.js';

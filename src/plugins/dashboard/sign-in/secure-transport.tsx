@@ -1,9 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
-import { publicOriginOf } from '../../../auth/same-origin/public-origin.js';
-import { acceptsSessionCookie } from '../../../auth/session/session-cookie.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { cutText } from '../../../platform/common/text/cut-text.js';
+import { acceptsSessionCookie, publicOriginOf } from '../../../plugin-api/core/auth.js';
+import { cutText, ServiceError } from '../../../plugin-api/core/common.js';
 import { wantsPage } from '../forms/form-problems.js';
 import { Pages } from '../pages.js';
 

@@ -1,12 +1,15 @@
 import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { VerifiedSession } from '../../../accounts/sessions/sessions.service.js';
-import { authorOf, clearSession, CurrentSession } from '../../../auth/session/request-session.js';
-import { SessionCookie } from '../../../auth/session/session-cookie.js';
-import { SignIn } from '../../../auth/sign-in/sign-in.js';
-import { SingleSignOn } from '../../../auth/single-sign-on/single-sign-on.js';
-import { Form } from '../../../platform/http/body/form/form.decorator.js';
-import { Public } from '../../../platform/http/routing/public.decorator.js';
+import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
+import {
+  authorOf,
+  clearSession,
+  CurrentSession,
+  SessionCookie,
+  SignIn,
+  SingleSignOn,
+} from '../../../plugin-api/core/auth.js';
+import { Form, Public } from '../../../plugin-api/core/http.js';
 import { HOME, localPath, START_PATH } from '../paths.js';
 import type { Page } from '../layout/layout.js';
 import { PageController, WithPasswords } from '../page-controller.decorator.js';

@@ -1,19 +1,20 @@
 import { Body, Get, HttpCode, Injectable, Ip, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { VerifiedSession } from '../../../accounts/sessions/sessions.service.js';
-import { sourceOf } from '../../../auth/same-origin/same-origin.guard.js';
-import { CurrentSession } from '../../../auth/session/request-session.js';
-import { SessionCookie } from '../../../auth/session/session-cookie.js';
-import { SessionOnly } from '../../../auth/session/session.guard.js';
-import { AccountLink } from '../../../auth/single-sign-on/account-link.js';
-import { BackChannelLogout } from '../../../auth/single-sign-on/back-channel-logout.js';
-import { LINK_PATH, SINGLE_SIGN_ON_PATH } from '../../../auth/single-sign-on/paths.js';
-import { SIGN_IN_LIFETIME_MS } from '../../../auth/single-sign-on/sign-in-state.js';
-import { SingleSignOn } from '../../../auth/single-sign-on/single-sign-on.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { Form } from '../../../platform/http/body/form/form.decorator.js';
-import { OnlyIf } from '../../../platform/http/routing/only-if.decorator.js';
-import { Public } from '../../../platform/http/routing/public.decorator.js';
+import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
+import {
+  AccountLink,
+  BackChannelLogout,
+  CurrentSession,
+  LINK_PATH,
+  SessionCookie,
+  SessionOnly,
+  SIGN_IN_LIFETIME_MS,
+  SINGLE_SIGN_ON_PATH,
+  SingleSignOn,
+  sourceOf,
+} from '../../../plugin-api/core/auth.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { Form, OnlyIf, Public } from '../../../plugin-api/core/http.js';
 import { ErrorView } from '../page-errors.js';
 import { wantsPage } from '../forms/form-problems.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';

@@ -1,5 +1,4 @@
-import { WARNING_SHARE } from '../../../usage/budgets/budget-events.js';
-import type { BudgetState } from '../../../usage/budgets/spend-budgets.js';
+import { type BudgetState, WARNING_SHARE } from '../../../plugin-api/core/usage.js';
 import { money } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { Notice, Section } from '../parts/blocks.js';

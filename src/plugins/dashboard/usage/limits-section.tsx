@@ -1,6 +1,5 @@
-import type { TierConfig } from '../../../platform/config/config.js';
-import { LIMITS, LIMIT_NAMES, type LimitWindow } from '../../../platform/config/limits/limit-table.js';
-import type { LimitState, LimitStates } from '../../../throttling/limit-store.js';
+import { LIMIT_NAMES, LIMITS, type LimitWindow, type TierConfig } from '../../../plugin-api/core/config.js';
+import type { LimitState, LimitStates } from '../../../plugin-api/core/throttling.js';
 import { count, limitLabel } from '../format/numbers.js';
 import { waitingTime } from '../format/times.js';
 import { Notice, Section } from '../parts/blocks.js';

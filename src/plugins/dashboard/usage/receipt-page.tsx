@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { failureText, type FailureCause } from '../../../upstreams/contract/provider-failure.js';
-import { isSeenFailure } from '../../../usage/record/stream-outcome.js';
-import type { ListedStream } from '../../../usage/reports/recent-streams.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { type FailureCause, failureText } from '../../../plugin-api/core/upstreams.js';
+import { isSeenFailure, type ListedStream } from '../../../plugin-api/core/usage.js';
 import { count, money } from '../format/numbers.js';
 import { LocalTime, seconds, secondsBetween } from '../format/times.js';
 import type { RefusedRequest } from '../requests/refused-requests.js';

@@ -1,8 +1,7 @@
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { KEY_LIMITS, LIMITS, type LimitDefinition } from '../../../platform/config/limits/limit-table.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { KEY_LIMITS, type LimitDefinition, LIMITS } from '../../../plugin-api/core/config.js';
 import type { RefusedRequest } from '../requests/refused-requests.js';
-import { FAILED_OUTCOMES, type StreamOutcome } from '../../../usage/record/stream-outcome.js';
-import type { ListedStream } from '../../../usage/reports/recent-streams.js';
+import { FAILED_OUTCOMES, type ListedStream, type StreamOutcome } from '../../../plugin-api/core/usage.js';
 import type { KeyClient } from './usage-totals.js';
 
 /** The id of a model, if it is known. */

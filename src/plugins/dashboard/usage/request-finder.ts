@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, DAY_MS, type Clock } from '../../../platform/common/clock.js';
-import { FAILED_OUTCOMES, type StreamOutcome } from '../../../usage/record/stream-outcome.js';
+import { type Clock, CLOCK, DAY_MS } from '../../../plugin-api/core/common.js';
+import { FAILED_OUTCOMES, type StreamOutcome } from '../../../plugin-api/core/usage.js';
 import { RequestSearch, type FoundRequests } from '../requests/request-search.js';
 import { csvOf } from '../parts/csv-file.js';
 import { PAGE_SIZE, type ListPosition } from '../parts/lists.js';

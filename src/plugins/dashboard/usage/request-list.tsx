@@ -1,5 +1,5 @@
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { ERRORS } from '../../../platform/common/service-error.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { ERRORS } from '../../../plugin-api/core/common.js';
 import type { FoundRequests } from '../requests/request-search.js';
 import type { FormField } from '../forms/page-form.js';
 import { Notice } from '../parts/blocks.js';

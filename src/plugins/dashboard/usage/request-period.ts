@@ -1,4 +1,4 @@
-import { DAY_MS, startOfDay, utcDay } from '../../../platform/common/clock.js';
+import { DAY_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
 import type { FormField } from '../forms/page-form.js';
 
 /** `14:03`, `14:03:05`, `2026-11-26`, `2026-11-26 14:03:05`, or a time of ISO 8601 in UTC. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { causeText } from '../../../upstreams/contract/provider-failure.js';
-import type { ListedStream } from '../../../usage/reports/recent-streams.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { causeText } from '../../../plugin-api/core/upstreams.js';
+import type { ListedStream } from '../../../plugin-api/core/usage.js';
 import type { RefusedRequest } from '../requests/refused-requests.js';
 import type { FoundRequest } from '../requests/request-search.js';
 import { count, ESTIMATED, money } from '../format/numbers.js';

@@ -1,8 +1,6 @@
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { ServiceError } from '../../../platform/common/service-error.js';
-import { DAY_MS, startOfDay, utcDay } from '../../../platform/common/clock.js';
-import { usagePeriod, type UsagePeriod } from '../../../usage/reports/usage-period.js';
-import type { UsageRow } from '../../../usage/reports/usage-reports.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { DAY_MS, ServiceError, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
+import { usagePeriod, type UsagePeriod, type UsageRow } from '../../../plugin-api/core/usage.js';
 import { FilterForm } from '../parts/lists.js';
 import { pathWith, textsIn, type QueryValues } from '../parts/query.js';
 

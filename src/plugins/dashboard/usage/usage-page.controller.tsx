@@ -1,15 +1,11 @@
 import { Get, Inject } from '@nestjs/common';
-import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
-import { SessionOnly } from '../../../auth/session/session.guard.js';
-import { DAY_MS, utcDay } from '../../../platform/common/clock.js';
-import { ModelCatalog } from '../../../models/model-catalog.js';
+import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
+import { SessionOnly } from '../../../plugin-api/core/auth.js';
+import { DAY_MS, utcDay } from '../../../plugin-api/core/common.js';
+import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { RequestSearch } from '../requests/request-search.js';
-import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
-import { LimitStore } from '../../../throttling/limit-store.js';
-import { limitsOf } from '../../../throttling/account-limits.js';
-import { SpendBudgets } from '../../../usage/budgets/spend-budgets.js';
-import { USAGE_FIGURES, wireUsage } from '../../../usage/reports/report-json.js';
-import { ReportSemaphore } from '../../../usage/reports/report-semaphore.js';
+import { LimitedByBudget, limitsOf, LimitStore } from '../../../plugin-api/core/throttling.js';
+import { ReportSemaphore, SpendBudgets, USAGE_FIGURES, wireUsage } from '../../../plugin-api/core/usage.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { csvOf, sendCsv } from '../parts/csv-file.js';
@@ -22,7 +18,7 @@ import { ownRequestPath, RequestTable } from './request-table.js';
 import { filterIn, offeredModels } from './usage-filter.js';
 import { UsageSection } from './usage-section.js';
 import { UsageReader } from './usage-reader.js';
-import { PartOf } from '../../../platform/http/surface/part-of.decorator.js';
+import { PartOf } from '../../../plugin-api/core/http.js';
 
 const LATEST_REQUESTS = 10;
 /** Of the file, after the day or the hour. */

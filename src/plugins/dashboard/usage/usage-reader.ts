@@ -1,9 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, DAY_MS, startOfDay, utcDay, type Clock } from '../../../platform/common/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { HOUR_MS, HourSums } from '../../../usage/reports/hour-sums.js';
-import { usagePeriod, type UsagePeriod } from '../../../usage/reports/usage-period.js';
-import { bounded, UsageReports, type UsageRow } from '../../../usage/reports/usage-reports.js';
+import { type Clock, CLOCK, DAY_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import {
+  bounded,
+  HOUR_MS,
+  HourSums,
+  usagePeriod,
+  type UsagePeriod,
+  UsageReports,
+  type UsageRow,
+} from '../../../plugin-api/core/usage.js';
 import { hasChosenDays, lastDays, passes, type UsageFilter } from './usage-filter.js';
 import { clientName, UsageTotals } from './usage-totals.js';
 

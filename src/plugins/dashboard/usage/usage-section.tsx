@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { ListedApiKey } from '../../../accounts/api-keys/api-keys.service.js';
-import { utcDay } from '../../../platform/common/clock.js';
+import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
+import { utcDay } from '../../../plugin-api/core/common.js';
 import { count, money } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { Notice, Section } from '../parts/blocks.js';

@@ -1,4 +1,4 @@
-import type { UsageFigures } from '../../../usage/reports/usage-figures.js';
+import type { UsageFigures } from '../../../plugin-api/core/usage.js';
 
 /** The sums of some requests: counts, tokens and costs. */
 export class UsageSum {

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../../usage/reports/usage-reports.js';
+import type { UsageRow } from '../../../plugin-api/core/usage.js';
 import { sumIn, UsageSum } from './usage-sum.js';
 
 /** The credential of a request, as the table by key distinguishes credentials. */

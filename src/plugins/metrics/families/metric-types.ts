@@ -1,5 +1,5 @@
 import { Counter, Gauge, type LabelValues, type Metric, type MetricValueWithName, type Registry } from 'prom-client';
-import type { Histogram } from '../../../platform/common/counts/counters.js';
+import type { Histogram } from '../../../plugin-api/core/common.js';
 
 type Sample<Label extends string> = readonly [labels: LabelValues<Label>, value: number];
 

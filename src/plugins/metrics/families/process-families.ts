@@ -1,7 +1,7 @@
 import { counter, gauge, SummaryFamily, type SummaryValues } from './metric-types.js';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { VERSION } from '../../../platform/common/version.js';
+import { VERSION } from '../../../plugin-api/core/common.js';
 import type { MetricsSources } from '../metrics-sources.js';
 
 const RESOLUTION_MS = 10;

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { RequestCounts } from '../../../platform/start/request-counts.js';
+import type { RequestCounts } from '../../../plugin-api/core/start.js';
 import { counter } from './metric-types.js';
 
 export function registerRequests(registry: Registry, counts: RequestCounts): void {

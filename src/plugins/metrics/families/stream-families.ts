@@ -1,11 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Histogram, LabeledCounter } from '../../../platform/common/counts/counters.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import type { AttemptTrace } from '../../../upstreams/completion/call-trace.js';
-import { STREAM_OUTCOMES, type StreamOutcome } from '../../../usage/record/stream-outcome.js';
-import type { TokenCount, UsageRecord } from '../../../usage/record/usage-record.js';
+import { Histogram, LabeledCounter } from '../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import type { AttemptTrace } from '../../../plugin-api/core/upstreams.js';
+import {
+  STREAM_OUTCOMES,
+  type StreamOutcome,
+  type TokenCount,
+  type UsageRecord,
+} from '../../../plugin-api/core/usage.js';
 import type { Registry } from 'prom-client';
-import type { InterChunkLatencies } from '../../../chat/stream/inter-chunk-latencies.js';
+import type { InterChunkLatencies } from '../../../plugin-api/core/chat.js';
 import { counter, HistogramFamily } from './metric-types.js';
 
 /** The bounds of the buckets, in milliseconds. */

@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { BreakerState } from '../../../upstreams/routing/circuit-breaker.js';
-import type { RouteStates } from '../../../upstreams/routing/route-states.js';
+import type { BreakerState, RouteStates } from '../../../plugin-api/core/upstreams.js';
 import type { StreamMetrics } from './stream-families.js';
 import { counter, gauge, HistogramFamily } from './metric-types.js';
 

@@ -1,4 +1,4 @@
-import type { CompletionPart, ReasoningPart } from '../../../../upstreams/contract/stream-part.js';
+import type { CompletionPart, ReasoningPart } from '../../../../plugin-api/core/upstreams.js';
 import {
   emptyText,
   emptyThinking,

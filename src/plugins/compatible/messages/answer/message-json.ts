@@ -1,6 +1,5 @@
-import { argumentsObject } from '../../../../upstreams/protocols/shared/tool-calls.js';
-import type { Completion } from '../../../../chat/answer-contents.js';
-import type { FinishReason, TokenUsage } from '../../../../upstreams/contract/stream-part.js';
+import { argumentsObject, type FinishReason, type TokenUsage } from '../../../../plugin-api/core/upstreams.js';
+import type { Completion } from '../../../../plugin-api/core/chat.js';
 import type { ShownThinking } from '../body/messages-request.js';
 import { emptyText, emptyThinking, emptyToolUse, redactedThinking } from './answer-block.js';
 

@@ -1,8 +1,11 @@
-import type { ServiceError } from '../../../../platform/common/service-error.js';
-import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../../chat/stream/stream-format.js';
-import type { CompletionPart, FinishPart, TokenUsage } from '../../../../upstreams/contract/stream-part.js';
-import { promptTokensNow } from '../../../../upstreams/tokens/prompt-tokens.js';
-import type { Completion } from '../../../../chat/answer-contents.js';
+import type { ServiceError } from '../../../../plugin-api/core/common.js';
+import { type Completion, EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../../plugin-api/core/chat.js';
+import {
+  type CompletionPart,
+  type FinishPart,
+  promptTokensNow,
+  type TokenUsage,
+} from '../../../../plugin-api/core/upstreams.js';
 import type { AnswerFacts, AnswerFormat } from '../../shared/compatible-answers.js';
 import { anthropicError } from '../../shared/error-formats.js';
 import { placedField } from '../../shared/body-fields.js';

@@ -1,4 +1,4 @@
-import { jsonSource } from '../../../../platform/common/json/json-source.js';
+import { jsonSource } from '../../../../plugin-api/core/common.js';
 import type {
   AssistantMessage,
   CacheHint,
@@ -7,7 +7,7 @@ import type {
   TextContent,
   Tool,
   ToolResult,
-} from '../../../../upstreams/contract/conversation.js';
+} from '../../../../plugin-api/core/upstreams.js';
 import type {
   AssistantBlock,
   CacheControl,

@@ -4,7 +4,7 @@ import type {
   ReasoningContent,
   TextContent,
   ToolResult,
-} from '../../../../upstreams/contract/conversation.js';
+} from '../../../../plugin-api/core/upstreams.js';
 import { withoutEmpty, type BodyPlace } from '../../shared/body-fields.js';
 import { answerContent, imageContent, isEmptyText, textContent, toolResult } from './blocks-to-contents.js';
 import type { AssistantBlock, MessageBody, SystemContent, UserBlock } from './content-blocks.js';

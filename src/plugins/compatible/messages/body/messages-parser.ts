@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { schemaProblems } from '../../../../chat/request/conversation/schema-problems.js';
-import { Steps } from '../../../../platform/common/event-loop/event-loop-turns.js';
-import { invalidRequest } from '../../../../platform/http/request/invalid-request.js';
+import { schemaProblems } from '../../../../plugin-api/core/chat.js';
+import { Steps } from '../../../../plugin-api/core/common.js';
+import { invalidRequest } from '../../../../plugin-api/core/http.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
 import { withConvertedBlocks } from './converted-blocks.js';
 import { CountTokensBody, MessagesBody } from './messages-body.js';

@@ -3,7 +3,7 @@ import type {
   ReasoningOptions,
   ResponseFormat,
   ToolChoice,
-} from '../../../../upstreams/contract/conversation.js';
+} from '../../../../plugin-api/core/upstreams.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
 import { toolOf } from './blocks-to-contents.js';
 import { conversationMessages, type MappedMessage } from './conversation-messages.js';

@@ -1,4 +1,4 @@
-import type { ImageContent, TextContent } from '../../../../upstreams/contract/conversation.js';
+import type { ImageContent, TextContent } from '../../../../plugin-api/core/upstreams.js';
 import { detailOf } from '../../shared/body-fields.js';
 import type { Members } from '../../shared/members.js';
 

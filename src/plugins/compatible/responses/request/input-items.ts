@@ -1,5 +1,5 @@
-import { jsonSource } from '../../../../platform/common/json/json-source.js';
-import type { AssistantMessage, Message, ToolResult } from '../../../../upstreams/contract/conversation.js';
+import { jsonSource } from '../../../../plugin-api/core/common.js';
+import type { AssistantMessage, Message, ToolResult } from '../../../../plugin-api/core/upstreams.js';
 import { decodeState, providerState } from '../reasoning-state.js';
 import { joinedTexts, piecesOf, textPiecesOf, type Piece } from './input-content.js';
 import { customArguments } from '../../shared/custom-tools.js';

@@ -1,6 +1,6 @@
-import { asArrived, isJsonLonger } from '../../../../platform/common/json/json-source.js';
-import { DEFAULT_TEMPERATURE } from '../../../../chat/request/requested-contents.js';
-import type { ConversationRequest, ResponseFormat } from '../../../../upstreams/contract/conversation.js';
+import { asArrived, isJsonLonger } from '../../../../plugin-api/core/common.js';
+import { DEFAULT_TEMPERATURE } from '../../../../plugin-api/core/chat.js';
+import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
 import type { Members } from '../../shared/members.js';
 import type { ResponseSettings } from '../response/response-resource.js';
 

@@ -1,6 +1,6 @@
-import { Steps } from '../../../../platform/common/event-loop/event-loop-turns.js';
-import type { BodyParser } from '../../../../platform/http/body/body-class.decorator.js';
-import type { ConversationRequest, ResponseFormat } from '../../../../upstreams/contract/conversation.js';
+import { Steps } from '../../../../plugin-api/core/common.js';
+import type { BodyParser } from '../../../../plugin-api/core/http.js';
+import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
 import { effortOf } from '../../shared/body-fields.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';

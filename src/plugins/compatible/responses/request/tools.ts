@@ -1,4 +1,4 @@
-import type { ConversationRequest, Tool } from '../../../../upstreams/contract/conversation.js';
+import type { ConversationRequest, Tool } from '../../../../plugin-api/core/upstreams.js';
 import type { Members } from '../../shared/members.js';
 import { functionName, offeredTools, type OfferedTool, type ToolOrigin } from '../offered-tools.js';
 

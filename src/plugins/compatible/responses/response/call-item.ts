@@ -1,4 +1,4 @@
-import { rawJson } from '../../../../platform/common/json/json-source.js';
+import { rawJson } from '../../../../plugin-api/core/common.js';
 import { customInput } from '../../shared/custom-tools.js';
 import type { ToolOrigin } from '../offered-tools.js';
 import type { EventBody, ItemStatus, OutputItem } from './output-item.js';

@@ -1,10 +1,10 @@
-import { ServiceError } from '../../../../platform/common/service-error.js';
+import { ServiceError } from '../../../../plugin-api/core/common.js';
 import type {
   CompletionPart,
   FinishReason,
   ReasoningPart,
   ToolCallStartPart,
-} from '../../../../upstreams/contract/stream-part.js';
+} from '../../../../plugin-api/core/upstreams.js';
 import type { AnswerFacts } from '../../shared/compatible-answers.js';
 import { openAiError } from '../../shared/error-formats.js';
 import type { ToolOrigin } from '../offered-tools.js';

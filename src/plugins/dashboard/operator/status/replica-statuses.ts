@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { Membership } from '../../../../platform/redis/membership.js';
-import { MEMBERSHIP, REDIS } from '../../../../platform/redis/redis.js';
-import type { RedisConnection } from '../../../../platform/redis/redis-connection.js';
+import { type Membership, MEMBERSHIP, REDIS, type RedisConnection } from '../../../../plugin-api/core/redis.js';
 import { ServiceStatus, type StatusSnapshot } from './service-status.js';
 
 /** A hash: the snapshot of each replica, by the id of the replica. */

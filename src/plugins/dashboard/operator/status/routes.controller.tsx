@@ -1,8 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { ServiceError } from '../../../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { RouteProbe, type ProbeResult } from '../../../../upstreams/routing/route-probe.js';
-import { RouteStates } from '../../../../upstreams/routing/route-states.js';
+import { ServiceError } from '../../../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../../../plugin-api/core/config.js';
+import { type ProbeResult, RouteProbe, RouteStates } from '../../../../plugin-api/core/upstreams.js';
 import { seconds } from '../../format/times.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../../page-controller.decorator.js';
 import { Pages } from '../../pages.js';

@@ -1,23 +1,19 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { hostname } from 'node:os';
-import { factsOf } from '../../../../platform/common/service-error.js';
-import { VERSION } from '../../../../platform/common/version.js';
-import { ConfigReloads, type ConfigLoad } from '../../../../platform/config/config-reloads.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { DrainState } from '../../../../platform/common/drain-state.js';
-import { ShedLoad } from '../../../../platform/common/shed-load.js';
-import { DatabaseAvailability } from '../../../../platform/database/database-availability.js';
-import { ClientConnections } from '../../../../platform/http/connections/client-connections.js';
-import { REDIS } from '../../../../platform/redis/redis.js';
-import type { RedisConnection } from '../../../../platform/redis/redis-connection.js';
-import { RequestCounts } from '../../../../platform/start/request-counts.js';
-import { OpenStreams } from '../../../../chat/stream/open-streams.js';
-import { LimitFallback } from '../../../../throttling/limit-fallback.js';
-import { StreamSlots } from '../../../../throttling/process-load/stream-slots.js';
-import { RouteStates } from '../../../../upstreams/routing/route-states.js';
-import type { BreakerState } from '../../../../upstreams/routing/circuit-breaker.js';
-import type { LastError } from '../../../../upstreams/routing/route-counts.js';
-import type { RouteState } from '../../../../upstreams/routing/route-state.js';
+import { DrainState, factsOf, ShedLoad, VERSION } from '../../../../plugin-api/core/common.js';
+import { type Config, CONFIG, type ConfigLoad, ConfigReloads } from '../../../../plugin-api/core/config.js';
+import { DatabaseAvailability } from '../../../../plugin-api/core/database.js';
+import { ClientConnections } from '../../../../plugin-api/core/http.js';
+import { REDIS, type RedisConnection } from '../../../../plugin-api/core/redis.js';
+import { RequestCounts } from '../../../../plugin-api/core/start.js';
+import { OpenStreams } from '../../../../plugin-api/core/chat.js';
+import { LimitFallback, StreamSlots } from '../../../../plugin-api/core/throttling.js';
+import {
+  type BreakerState,
+  type LastError,
+  type RouteState,
+  RouteStates,
+} from '../../../../plugin-api/core/upstreams.js';
 import { MINUTE_MS, MinuteHistory, type MinuteCounts, type Totals } from './minute-history.js';
 
 const MAX_UPSTREAMS = 300;

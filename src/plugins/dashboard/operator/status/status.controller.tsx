@@ -1,5 +1,5 @@
 import { Get, Ip } from '@nestjs/common';
-import { LimitedByBudget } from '../../../../throttling/budgets/limited-by-budget.decorator.js';
+import { LimitedByBudget } from '../../../../plugin-api/core/throttling.js';
 import { ReplicaStatuses, type ReplicaStatus } from './replica-statuses.js';
 import type { CountOf, StatusSnapshot } from './service-status.js';
 import { count } from '../../format/numbers.js';

@@ -1,0 +1,37 @@
+// What plugins use of platform/http.
+export { WholeBody } from '../../platform/http/answers/whole-body.js';
+export { BodyClass, type BodyParser } from '../../platform/http/body/body-class.decorator.js';
+export { Form } from '../../platform/http/body/form/form.decorator.js';
+export { BodyValues } from '../../platform/http/body/json/body-values.decorator.js';
+export { ClientConnections } from '../../platform/http/connections/client-connections.js';
+export { logAcceptFailures } from '../../platform/http/connections/serve-connections.js';
+export { allowedMethods } from '../../platform/http/errors/allowed-methods.js';
+export { recordSentError, sendError } from '../../platform/http/errors/send-error.js';
+export { ServiceErrorFilter } from '../../platform/http/errors/service-error.filter.js';
+export { toServiceError } from '../../platform/http/errors/to-service-error.js';
+export { HttpModule } from '../../platform/http/http.module.js';
+export {
+  ApiBearerAuth,
+  ApiExcludeController,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiProperty,
+  ApiQuery,
+  ApiResponse,
+  ApiSchema,
+  ApiTags,
+  schemaPath,
+} from '../../platform/http/open-api/api-decorators.js';
+export { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
+export { BUDGET_HEADERS, RATE_LIMIT_HEADERS } from '../../platform/http/open-api/api-headers.js';
+export { operationsOf } from '../../platform/http/open-api/defined-errors.js';
+export { invalidRequest } from '../../platform/http/request/invalid-request.js';
+export { beginContext, type RequestContext } from '../../platform/http/request/request-context.js';
+export { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
+export { Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
+export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';
+export { PartOf } from '../../platform/http/surface/part-of.decorator.js';
+export { PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
+export { Surface } from '../../platform/http/surface/surface.decorator.js';

@@ -1,0 +1,4 @@
+// What plugins use of platform/outbox.
+export { OutboxModule } from '../../platform/outbox/outbox.module.js';
+export { giveUpAt, NO_ACCOUNT } from '../../platform/outbox/webhook-event.js';
+export { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';

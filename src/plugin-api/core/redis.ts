@@ -1,0 +1,5 @@
+// What plugins use of platform/redis.
+export type { Membership } from '../../platform/redis/membership.js';
+export type { RedisConnection } from '../../platform/redis/redis-connection.js';
+export { MEMBERSHIP, REDIS } from '../../platform/redis/redis.js';
+export { RedisModule } from '../../platform/redis/redis.module.js';

@@ -1,0 +1,9 @@
+// What plugins use of platform/start.
+export { RequestCounts } from '../../platform/start/request-counts.js';
+export {
+  type FinishedRequest,
+  type RequestObserver,
+  type RequestScope,
+  RequestWatch,
+  type ScopedRequest,
+} from '../../platform/start/request-watch.js';

@@ -1,0 +1,8 @@
+// What plugins use of throttling.
+export { limitsOf } from '../../throttling/account-limits.js';
+export { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+export { LimitFallback } from '../../throttling/limit-fallback.js';
+export { type LimitState, type LimitStates, LimitStore } from '../../throttling/limit-store.js';
+export { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
+export { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+export { StreamSlots } from '../../throttling/process-load/stream-slots.js';
