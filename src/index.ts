@@ -28,7 +28,7 @@ export { Caller, type ChatCaller } from './chat/chat-caller.js';
 export { ChatService } from './chat/chat.service.js';
 export { sseEvent, type StreamFormat } from './chat/stream/stream-format.js';
 export { StreamSender } from './chat/stream/stream-sender.js';
-export type { CompletionHook } from './chat/hooks/completion-hook.js';
+export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.js';
 
 export { ApiErrors } from './platform/http/open-api/api-errors.decorator.js';
 export { Form } from './platform/http/body/form/form.decorator.js';

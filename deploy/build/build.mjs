@@ -1,13 +1,16 @@
 // Builds the service into dist. With --if-needed, only if a source file is newer than the build: so `npm start` works on a fresh
 // clone, and starts at once after that. The compiler only emits here: `npm run types` checks the types.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAMS = ['main', 'admin'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'dist');
+/** The second one, and the pages, are parts of plugins, which a checkout may have taken out. */
+const PROGRAMS = ['main', 'admin'].filter((name) => existsSync(join(root, 'src', `${name}.ts`)));
+const PAGES = join('plugins', 'dashboard');
+const hasPages = existsSync(join(root, 'src', PAGES));
 
 if (!process.argv.includes('--if-needed') || isOutdated()) await build();
 
@@ -43,8 +46,9 @@ async function build() {
   const { bundlePageLibraries } = await import('./page-libraries.mjs');
   const { renderDocuments } = await import('./documents.mjs');
   const { bundle } = await import('./bundle.mjs');
-  await bundle(dist, PROGRAMS, await bundlePageLibraries(join(dist, 'plugins', 'dashboard', 'static')));
-  renderDocuments(join(root, 'docs'), join(dist, 'plugins', 'dashboard', 'documents', 'pages'));
+  const bundled = hasPages ? await bundlePageLibraries(join(dist, PAGES, 'static')) : [];
+  await bundle(dist, PROGRAMS, bundled);
+  if (hasPages) renderDocuments(join(root, 'docs'), join(dist, PAGES, 'documents', 'pages'));
   for (const program of PROGRAMS) chmodSync(join(dist, `${program}.js`), 0o755);
   shortenClient();
 }
@@ -53,7 +57,9 @@ async function build() {
 function copyAssets() {
   const { sourceRoot, compilerOptions } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
   const source = join(root, sourceRoot);
-  for (const asset of compilerOptions.assets) cpSync(join(source, asset), join(dist, asset), { recursive: true });
+  for (const asset of compilerOptions.assets) {
+    if (existsSync(join(source, asset))) cpSync(join(source, asset), join(dist, asset), { recursive: true });
+  }
 }
 
 /** Browsers load the client as it is built: without comments, and with tabs as indentation. The declaration files keep the comments. */

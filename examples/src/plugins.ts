@@ -17,6 +17,7 @@ import { PromptsPagePlugin } from './prompts-page.plugin.js';
 import { PromptsPlugin } from './prompts.plugin.js';
 import { RedactorPlugin } from './redactor.plugin.js';
 import { RegistryPlugin } from './registry-models.plugin.js';
+import { ResponseCachePlugin } from './response-cache.plugin.js';
 import { SpendingPagePlugin } from './spending-page.plugin.js';
 import { SpendingPlugin } from './spending.plugin.js';
 import { SummariesPlugin } from './summaries.plugin.js';
@@ -42,6 +43,7 @@ export const PLUGINS = [
   SummariesPlugin,
   TranslatorPlugin,
   CompletionsPlugin,
+  ResponseCachePlugin,
   RedactorPlugin,
   GuardrailPlugin,
   PromptsPlugin,

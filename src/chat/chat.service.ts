@@ -12,7 +12,7 @@ import type { UsageRecord } from '../usage/record/usage-record.js';
 import { costBound } from '../usage/budgets/reserved-cost.js';
 import { SpendBudgets } from '../usage/budgets/spend-budgets.js';
 import type { ChatCaller, CompletionLease } from './chat-caller.js';
-import type { HookContext } from './hooks/completion-hook.js';
+import type { CompletionOptions, HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { completionOf, type Completion } from './answer-contents.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
@@ -20,14 +20,6 @@ import { maxAnswerTokens, maxTokensOf, requestedContents } from './request/reque
 import { withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
 import { OpenStreams } from './stream/open-streams.js';
-
-/** What the caller reads. Until the first part that the caller reads, a failover to another provider is possible. */
-export interface CompletionOptions {
-  /** Whether the parts contain reasoning. By default, as `reasoning.include_text` of the request says. */
-  readonly reasoning?: boolean | undefined;
-  /** Whether the parts contain tool calls. By default, if the request offers tools. */
-  readonly toolCalls?: boolean | undefined;
-}
 
 /** A complete answer, and its record in the ledger. */
 interface RecordedCompletion extends Completion {
@@ -135,7 +127,7 @@ export class ChatService {
     const { hooks } = this;
     const lease = caller.lease?.part?.();
     const recordId = this.ledger.newId();
-    const context: HookContext = { principal, requestId, recordId, signal: over.signal, lease };
+    const context: HookContext = { principal, requestId, recordId, signal: over.signal, lease, options };
     try {
       const transformed = await hooks.transform(request, context);
       return await this.begin(transformed, request, caller, options, { hooks, context, end });
@@ -155,7 +147,9 @@ export class ChatService {
   ): Promise<RecordedParts> {
     const { accountId, tier } = caller.principal;
     const contents = requestedContents(request);
-    const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
+    const asked = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
+    const answer = await hooked?.hooks.answerTo(request, hooked.context);
+    const model = answer === undefined ? asked : this.router.answering(asked, answer.name, answer.parts);
     const counted = promptTokens(request);
     const prompt = counted instanceof Promise ? await counted : counted;
     const granted = caller.lease?.tokens;
@@ -167,10 +161,10 @@ export class ChatService {
     const running = new RunningCompletion(caller, prompt.estimated, hooked);
     running.register(this.openStreams);
     try {
-      if (this.budgets.limits(caller.principal)) {
+      if (answer === undefined && this.budgets.limits(caller.principal)) {
         // Reserves the most that the completion can cost, before it starts.
-        const answer = maxTokens ?? maxAnswerTokens(model, prompt.estimated);
-        const bound = costBound(model, prompt.atMost, answer, request.max_tokens !== undefined);
+        const answerTokens = maxTokens ?? maxAnswerTokens(model, prompt.estimated);
+        const bound = costBound(model, prompt.atMost, answerTokens, request.max_tokens !== undefined);
         const id = hooked?.context.recordId ?? this.ledger.newId();
         maxTokens = await running.reserve(this.budgets.reserve(caller.principal, bound, id));
       }

@@ -20,7 +20,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
     ApiKeysService AppModule AuditEntry AuditSink CLOCK CONFIG CallContext Caller ChatCall ChatCaller ChatPlugin
     ChatRequest ChatService CompletionHook CompletionPart Config ConversationRequest Credential CredentialContext
     CredentialSource CurrentPrincipal Form
-    FormProblems Histogram HttpProtocol InProcessProtocol JsonObject LedgerRow Limit LimitStore LimitedByTier
+    FormProblems Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow Limit LimitStore LimitedByTier
     LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition ModelSource OpenAiProtocol OpensStream
     OperatorOnly OutsideApi PLUGIN_CONFIG Page PageController PageForm Pages PluginRedis Principal ProviderEvent
     ProviderFailure Public ReadinessCheck SecurityScheme ServiceError SessionOnly StreamFormat StreamPart

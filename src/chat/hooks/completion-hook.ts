@@ -5,6 +5,14 @@ import type { ConversationRequest } from '../../upstreams/contract/conversation.
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
 
+/** What the caller reads. Until the first part that the caller reads, a failover to another provider is possible. */
+export interface CompletionOptions {
+  /** Whether the parts contain reasoning. By default, as `reasoning.include_text` of the request says. */
+  readonly reasoning?: boolean | undefined;
+  /** Whether the parts contain tool calls. By default, if the request offers tools. */
+  readonly toolCalls?: boolean | undefined;
+}
+
 /**
  * One completion, for its hooks. All hooks get the same object, and each hook gets it in both methods.
  *
@@ -23,6 +31,8 @@ export interface HookContext {
    * `ChatService` as the caller.
    */
   readonly lease?: CompletionLease | undefined;
+  /** What the reader gets besides texts, if the request does not decide it. Compatible interfaces differ. */
+  readonly options: CompletionOptions;
 }
 
 /**
@@ -47,6 +57,18 @@ export interface CompletionHook {
     request: ConversationRequest,
     context: HookContext,
   ): ConversationRequest | Promise<ConversationRequest>;
+  /**
+   * Answers the request instead of the model, for example from a cache. Runs after the requests of all hooks are transformed, and after the
+   * caller's right to use the model was checked. The first hook that returns parts answers. Its parts pass through `wrapStream` of all hooks as
+   * those of a model do, and must end with a `finish` part. No provider is called. The record names the class of the hook as the upstream, and
+   * costs nothing; tokens without a `usage` part are estimated.
+   *
+   * @returns `undefined` when the model has to answer.
+   */
+  answer?(
+    request: ConversationRequest,
+    context: HookContext,
+  ): AsyncIterable<CompletionPart> | undefined | Promise<AsyncIterable<CompletionPart> | undefined>;
   /**
    * Returns the parts for the reader. Often an async generator that loops over `parts`. It must read `parts` to the end:
    * if it ends earlier, the answer is not complete, and the reader gets an `internal_error`.

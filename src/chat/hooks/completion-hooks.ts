@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Extensions } from '../../platform/common/extensions/extensions.js';
 import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
-import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
+import type { CompletionPart, StreamPart } from '../../upstreams/contract/stream-part.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import { ConversationValidation } from '../request/conversation/conversation-validation.js';
@@ -15,6 +15,7 @@ import { textView, withTexts } from './text-view.js';
 @Injectable()
 export class CompletionHooks implements OnModuleInit {
   private hooks: readonly CompletionHook[] = [];
+  private answering: readonly CompletionHook[] = [];
   private wrapping: readonly CompletionHook[] = [];
 
   constructor(
@@ -24,6 +25,7 @@ export class CompletionHooks implements OnModuleInit {
 
   onModuleInit(): void {
     this.hooks = this.extensions.of(COMPLETION_HOOKS);
+    this.answering = this.hooks.filter((hook) => hook.answer !== undefined);
     this.wrapping = this.hooks.filter((hook) => hook.wrapStream !== undefined).toReversed();
   }
 
@@ -50,6 +52,19 @@ export class CompletionHooks implements OnModuleInit {
       if (changed !== current) current = await this.validated(changed, hook);
     }
     return current;
+  }
+
+  /**
+   * Returns the answer of the first hook that has one, with the name of the hook.
+   *
+   * @throws {ServiceError} when a hook refuses the request.
+   */
+  async answerTo(request: ConversationRequest, context: HookContext) {
+    for (const hook of this.answering) {
+      const parts = await hook.answer?.(request, context);
+      if (parts !== undefined) return { name: nameOf(hook), parts: completed(parts) };
+    }
+    return undefined;
   }
 
   private async validated(changed: ConversationRequest, hook: CompletionHook): Promise<ConversationRequest> {
@@ -91,6 +106,16 @@ async function transformed(
   throw new Error(
     `The completion hook ${nameOf(hook)} changed the number or the roles of the messages of a conversation with images or tools.`,
   );
+}
+
+/** An answer of this process is complete when it ends after its `finish` part. */
+async function* completed(parts: AsyncIterable<CompletionPart>): AsyncIterable<StreamPart> {
+  let isFinished = false;
+  for await (const part of parts) {
+    isFinished ||= part.type === 'finish';
+    yield part;
+  }
+  if (isFinished) yield { type: 'complete', last: true };
 }
 
 function nameOf(hook: CompletionHook): string {

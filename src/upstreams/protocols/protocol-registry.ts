@@ -94,6 +94,11 @@ export class ProtocolRegistry implements OnModuleInit {
     this.byName = byName;
   }
 
+  /** Connects an upstream of one request only. It is forgotten with the request. */
+  connectOnce(connected: ConnectedUpstream): void {
+    this.byUpstream.set(connected.upstream, connected);
+  }
+
   of(upstream: Pick<UpstreamConfig, 'name'>): ConnectedUpstream {
     const connected = this.byUpstream.get(upstream) ?? this.byName.get(upstream.name);
     if (connected === undefined) throw new Error(`The upstream ${upstream.name} was not checked.`);

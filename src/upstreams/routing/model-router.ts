@@ -3,6 +3,8 @@ import type { ModelConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../completion/call-trace.js';
 import { upstreamOfState } from '../completion/provider-state.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
+import type { StreamPart } from '../contract/stream-part.js';
+import { answeredBy, answeringUpstream } from './answered-model.js';
 import { AttemptFactory } from './attempt-factory.js';
 import { FailoverStream } from './failover-stream.js';
 import { neededCapabilities, type CapabilityMembers } from './needed-capabilities.js';
@@ -28,6 +30,17 @@ export class ModelRouter {
   supporting(model: ModelConfig, request: CapabilityMembers & Pick<CompletionRequest, 'options'>): ModelConfig {
     const needs = neededCapabilities(request);
     return withRoutesFor(model, request.options, ({ upstream }) => this.protocols.of(upstream).protocol, needs);
+  }
+
+  /**
+   * Returns the model with one route, which is an answer of this process: it needs no provider, and costs nothing.
+   *
+   * @param name the name of the upstream in the record, in logs and in metrics.
+   */
+  answering(model: ModelConfig, name: string, parts: AsyncIterable<StreamPart>): ModelConfig {
+    const connected = answeringUpstream(name, parts);
+    this.protocols.connectOnce(connected);
+    return answeredBy(model, connected.upstream);
   }
 
   /**
