@@ -20,9 +20,7 @@ const CORE_TESTS = [
   ...['accounts', 'auth', 'chat', 'models', 'platform', 'throttling', 'upstreams', 'usage'].map(
     (name) => `unit/${name}`,
   ),
-  ...['chat/stream-wire', 'chat/client-leaves', 'chat/faults', 'chat/slow-reader', 'models'].map(
-    (name) => `e2e/${name}`,
-  ),
+  ...['chat/stream-wire', 'chat/client-leaves', 'chat/faults', 'models'].map((name) => `e2e/${name}`),
 ];
 
 /** A checkout of the service, built, without some of its plugins. */

@@ -2,12 +2,33 @@ import type { BodyParser } from '../../../plugin-api/core/http.js';
 import type { ToolChoice } from '../../../plugin-api/core/upstreams.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
 import { effortOf, type BodyPlace } from '../shared/body-fields.js';
-import { isObject, Members } from '../shared/members.js';
+import { is, isObject, Members, type Refusals } from '../shared/members.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../shared/surface-options.js';
 import { mappedMessages } from './messages.js';
 import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';
 
 export const MAX_MESSAGES = 10_000;
+
+const WHOLE_CONVERSATION = 'is not supported, because the service stores no conversations: send all messages';
+
+/** Members that would change the meaning of the answer, and cannot be honoured. */
+const REFUSED: Refusals = {
+  n: { unless: is(1), message: 'must be 1: the service generates one answer for each request' },
+  logprobs: { unless: is(false) },
+  top_logprobs: { unless: is(0) },
+  logit_bias: { unless: (value) => isObject(value) && Object.keys(value).length === 0 },
+  audio: {},
+  modalities: { unless: (value) => Array.isArray(value) && value.every(is('text')), message: 'must be ["text"]' },
+  web_search_options: {},
+  // Older clients send an empty list, and a choice among no functions.
+  functions: { unless: (value) => Array.isArray(value) && value.length === 0, message: 'is not supported: send tools' },
+  function_call: {
+    unless: (value) => value === 'none' || value === 'auto',
+    message: 'is not supported: send tool_choice',
+  },
+  previous_response_id: { message: WHOLE_CONVERSATION },
+  conversation: { message: WHOLE_CONVERSATION },
+};
 
 /** A valid request of `POST /chat/completions`. */
 export interface ChatCompletionsRequest extends CompatibleRequest {
@@ -26,7 +47,7 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
   maxBytes: MAX_COMPATIBLE_BODY_BYTES,
   parse(object, ignore) {
     const body = new Members(object);
-    refuseUnsupported(body);
+    body.refuseUnsupported(REFUSED);
     const messages = body.required('messages', body.array('messages'));
     if (messages.length === 0) throw body.refused('messages', 'must not be empty');
     if (messages.length > MAX_MESSAGES) throw body.refused('messages', `must have at most ${MAX_MESSAGES} items`);
@@ -75,35 +96,3 @@ function stopOf(body: Members): readonly string[] | undefined {
   if (!texts.every((text) => typeof text === 'string')) throw body.refused('stop', 'must be a string or strings');
   return texts.length === 0 ? undefined : texts;
 }
-
-/** Refuses members that would change the meaning of the answer, and cannot be honoured. */
-function refuseUnsupported(body: Members): void {
-  const refusals: Readonly<Record<string, (value: unknown) => boolean>> = {
-    n: (value) => value !== 1,
-    logprobs: (value) => value !== false,
-    top_logprobs: (value) => value !== 0,
-    logit_bias: (value) => !isObject(value) || Object.keys(value).length > 0,
-    audio: () => true,
-    modalities: (value) => !(Array.isArray(value) && value.every((one) => one === 'text')),
-    web_search_options: () => true,
-    // Older clients send an empty list, and a choice among no functions.
-    functions: (value) => !Array.isArray(value) || value.length > 0,
-    function_call: (value) => value !== 'none' && value !== 'auto',
-    previous_response_id: () => true,
-    conversation: () => true,
-  };
-  for (const [name, isUnsupported] of Object.entries(refusals)) {
-    const value = body.any(name);
-    if (value !== undefined && isUnsupported(value)) throw body.refused(name, HINTS[name] ?? 'is not supported');
-  }
-}
-
-const WHOLE_CONVERSATION = 'is not supported, because the service stores no conversations: send all messages';
-const HINTS: Readonly<Record<string, string>> = {
-  n: 'must be 1: the service generates one answer for each request',
-  modalities: 'must be ["text"]',
-  functions: 'is not supported: send tools',
-  function_call: 'is not supported: send tool_choice',
-  previous_response_id: WHOLE_CONVERSATION,
-  conversation: WHOLE_CONVERSATION,
-};

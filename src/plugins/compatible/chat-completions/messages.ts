@@ -1,20 +1,10 @@
 import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../../plugin-api/core/upstreams.js';
-import { withoutEmpty, type BodyPlace, detailOf } from '../shared/body-fields.js';
+import { detailOf, partsOf, pathsOf, withoutEmpty, type Located, type MappedMessage } from '../shared/body-fields.js';
 import { customArguments } from '../shared/custom-tools.js';
 import { Members, refused } from '../shared/members.js';
 
 type AnswerPart = Exclude<AssistantMessage['content'], string>[number];
 type UserPart = Exclude<UserMessage['content'], string>[number];
-
-/** A message of the conversation, and where it stands in the body. */
-export interface MappedMessage extends BodyPlace {
-  readonly message: Message;
-}
-
-interface Located<Part> {
-  readonly part: Part;
-  readonly path: string;
-}
 
 /**
  * Converts the messages of a request. Neighbouring messages of tools become one message with several results.
@@ -43,13 +33,13 @@ function messageOf(role: string | undefined, members: Members): MappedMessage[] 
     case 'user': {
       const content = userContentOf(members);
       if (typeof content === 'string') return [{ message: { role: 'user', content }, path, parts: [] }];
-      return [{ message: { role: 'user', content: content.map(partOf) }, path, parts: content.map(pathOf) }];
+      return [{ message: { role: 'user', content: partsOf(content) }, path, parts: pathsOf(content) }];
     }
     case 'assistant': {
       const content = answerOf(members);
       // An empty answer tells the model nothing.
       if (content.length === 0) return [];
-      return [{ message: { role: 'assistant', content: content.map(partOf) }, path, parts: content.map(pathOf) }];
+      return [{ message: { role: 'assistant', content: partsOf(content) }, path, parts: pathsOf(content) }];
     }
     case undefined:
       throw members.refused('role', 'is required');
@@ -134,6 +124,3 @@ function addResult(mapped: MappedMessage[], members: Members): void {
     mapped.push({ message: { role: 'tool', content: [result] }, path, parts: [path] });
   }
 }
-
-const partOf = <Part>({ part }: Located<Part>): Part => part;
-const pathOf = ({ path }: Located<unknown>): string => path;

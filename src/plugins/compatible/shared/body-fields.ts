@@ -10,11 +10,25 @@ export interface BodyPlace {
   readonly parts: readonly string[];
 }
 
+/** A message of the conversation, and where its contents stand in the body. */
+export interface MappedMessage extends BodyPlace {
+  readonly message: Message;
+}
+
+/** A content of a message, with its path in the body. */
+export interface Located<Part> {
+  readonly part: Part;
+  readonly path: string;
+}
+
+export const partsOf = <Part>(located: readonly Located<Part>[]): Part[] => located.map(({ part }) => part);
+export const pathsOf = (located: readonly Located<unknown>[]): string[] => located.map(({ path }) => path);
+
 /**
  * Leaves out messages without any content, which many clients send, for example an empty system prompt. An empty message of the user at the
  * end stays, so that the request is refused.
  */
-export function withoutEmpty<Mapped extends { readonly message: Message }>(mapped: readonly Mapped[]): Mapped[] {
+export function withoutEmpty(mapped: readonly MappedMessage[]): MappedMessage[] {
   return mapped.filter(({ message: { role, content } }, index) => {
     return content.length > 0 || (role === 'user' && index === mapped.length - 1);
   });

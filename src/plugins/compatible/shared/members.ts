@@ -2,6 +2,15 @@ import { invalidRequest } from '../../../plugin-api/core/http.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The members that the service cannot honour, with the message about them. */
+export type Refusals = Readonly<Record<string, Refusal>>;
+
+interface Refusal {
+  /** Whether the value changes nothing. By default, no value does. */
+  readonly unless?: (value: unknown) => boolean;
+  readonly message?: string;
+}
+
 /** Reads the members of an object from a client one by one. `null` counts as a missing member. */
 export class Members {
   private readonly taken = new Set<string>();
@@ -81,6 +90,14 @@ export class Members {
     return value;
   }
 
+  /** @throws {ServiceError} for a member that would change the answer, and that the service cannot honour. */
+  refuseUnsupported(refusals: Refusals): void {
+    for (const [name, { unless, message = 'is not supported' }] of Object.entries(refusals)) {
+      const value = this.any(name);
+      if (value !== undefined && unless?.(value) !== true) throw this.refused(name, message);
+    }
+  }
+
   /** Returns the error for an invalid member. */
   refused(name: string, message: string): Error {
     return refused(this.at(name), message);
@@ -99,6 +116,9 @@ export class Members {
     throw this.refused(name, `must be ${what}`);
   }
 }
+
+/** Returns a test for this value. */
+export const is = (usual: unknown) => (value: unknown) => value === usual;
 
 /** Returns the error for an invalid value at this path of the body. */
 export function refused(path: string, message: string): Error {

@@ -1,25 +1,9 @@
-import type {
-  ImageContent,
-  Message,
-  ReasoningContent,
-  TextContent,
-  ToolResult,
-} from '../../../../plugin-api/core/upstreams.js';
-import { withoutEmpty, type BodyPlace } from '../../shared/body-fields.js';
+import type { ImageContent, ReasoningContent, TextContent, ToolResult } from '../../../../plugin-api/core/upstreams.js';
+import { partsOf, pathsOf, withoutEmpty, type Located, type MappedMessage } from '../../shared/body-fields.js';
 import { answerContent, imageContent, isEmptyText, textContent, toolResult } from './blocks-to-contents.js';
 import type { AssistantBlock, MessageBody, SystemContent, UserBlock } from './content-blocks.js';
 
 type AssistantContent = NonNullable<ReturnType<typeof answerContent>>;
-
-/** A message of the conversation, and where its contents stand in the body. */
-export interface MappedMessage extends BodyPlace {
-  readonly message: Message;
-}
-
-interface Located<Part> {
-  readonly part: Part;
-  readonly path: string;
-}
 
 /** Returns the messages of a conversation. Tool results become messages of their own. */
 export function conversationMessages(
@@ -132,6 +116,3 @@ function plain<Part extends { readonly type: string }>(parts: readonly Located<P
 function isText(part: { readonly type: string }): part is TextContent {
   return part.type === 'text';
 }
-
-const partsOf = <Part>(parts: readonly Located<Part>[]): Part[] => parts.map(({ part }) => part);
-const pathsOf = (parts: readonly Located<unknown>[]): string[] => parts.map(({ path }) => path);

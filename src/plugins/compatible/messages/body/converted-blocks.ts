@@ -1,3 +1,5 @@
+import { isObject } from '../../shared/members.js';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** A block without text has no effect, and keeps the positions of the blocks after it. */
@@ -134,8 +136,4 @@ function answerBlock(block: unknown, ignore: (member: string) => void): unknown 
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [value];
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

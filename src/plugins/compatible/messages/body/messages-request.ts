@@ -5,8 +5,9 @@ import type {
   ToolChoice,
 } from '../../../../plugin-api/core/upstreams.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
+import type { MappedMessage } from '../../shared/body-fields.js';
 import { toolOf } from './blocks-to-contents.js';
-import { conversationMessages, type MappedMessage } from './conversation-messages.js';
+import { conversationMessages } from './conversation-messages.js';
 import type { CountTokensBody, MessagesBody } from './messages-body.js';
 import { visibleTools } from './offered-tools.js';
 

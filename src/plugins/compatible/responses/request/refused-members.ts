@@ -1,25 +1,19 @@
-import type { Members } from '../../shared/members.js';
+import { is, type Members, type Refusals } from '../../shared/members.js';
 import { SEND_ITEMS } from './input-items.js';
 
-interface Refusal {
-  /** The value that changes nothing. */
-  readonly except?: unknown;
-  readonly message: string;
-}
-
 /** Members that would change the answer and that the service cannot honour, with what to send instead. */
-const REFUSED: Readonly<Record<string, Refusal>> = {
+const REFUSED: Refusals = {
   previous_response_id: { message: SEND_ITEMS },
   conversation: { message: SEND_ITEMS },
   prompt: { message: 'is not available, because the service stores no prompts: send instructions and input' },
   background: {
-    except: false,
+    unless: is(false),
     message: 'must be false, because the service stores no responses: send stream: true',
   },
   max_tool_calls: { message: 'is not available: send parallel_tool_calls: false for one call in each response' },
-  top_logprobs: { except: 0, message: 'must be 0: the service returns no log probabilities' },
-  logprobs: { except: false, message: 'must be false: the service returns no log probabilities' },
-  n: { except: 1, message: 'must be 1: the service generates one answer for each request' },
+  top_logprobs: { unless: is(0), message: 'must be 0: the service returns no log probabilities' },
+  logprobs: { unless: is(false), message: 'must be false: the service returns no log probabilities' },
+  n: { unless: is(1), message: 'must be 1: the service generates one answer for each request' },
   audio: { message: 'is not available: the service answers with text' },
 };
 
@@ -28,10 +22,7 @@ const AS_USUAL: Readonly<Record<string, unknown>> = { store: false, truncation: 
 
 /** @throws {ServiceError} `invalid_request` for a member that cannot be honoured. */
 export function refuseUnsupported(body: Members): void {
-  for (const [name, { except, message }] of Object.entries(REFUSED)) {
-    const value = body.any(name);
-    if (value !== undefined && value !== except) throw body.refused(name, message);
-  }
+  body.refuseUnsupported(REFUSED);
   for (const [index, entry] of (body.array('include') ?? []).entries()) {
     if (entry === 'message.output_text.logprobs') {
       throw body.refused(`include.${index}`, 'is not available: the service returns no log probabilities');
