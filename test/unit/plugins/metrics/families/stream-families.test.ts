@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { InterChunkLatencies } from '../../../../src/chat/stream/inter-chunk-latencies.js';
-import { registerStreams, StreamMetrics } from '../../../../src/plugins/metrics/families/stream-families.js';
-import { registerUpstreams } from '../../../../src/plugins/metrics/families/upstream-families.js';
-import { RouteStates } from '../../../../src/upstreams/routing/route-states.js';
-import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
-import { over } from '../../../contract/usage/records.js';
-import { readMetrics, valueOf } from '../../../support/metrics.js';
+import { InterChunkLatencies } from '../../../../../src/chat/stream/inter-chunk-latencies.js';
+import { registerStreams, StreamMetrics } from '../../../../../src/plugins/metrics/families/stream-families.js';
+import { registerUpstreams } from '../../../../../src/plugins/metrics/families/upstream-families.js';
+import { RouteStates } from '../../../../../src/upstreams/routing/route-states.js';
+import type { UsageRecord } from '../../../../../src/usage/record/usage-record.js';
+import { over } from '../../../../contract/usage/records.js';
+import { readMetrics, valueOf } from '../../../../support/metrics.js';
 
 const MODEL = 'acme/fast';
 
