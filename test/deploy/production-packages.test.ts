@@ -22,7 +22,7 @@ describe('the built service', () => {
   it('imports no package that an installation for production lacks', () => {
     expect(
       missing(
-        (script) => !/^dist\/(?:testing|bundle|plugins\/observability\/tracing|upstreams\/credentials)\//.test(script),
+        (script) => !/^dist\/(?:testing|bundle|plugins\/tracing|upstreams\/credentials)\//.test(script),
         installed,
       ),
     ).toEqual([]);
@@ -31,7 +31,7 @@ describe('the built service', () => {
   it('has a test kit and traces that import optional peers only, in addition', () => {
     expect(
       missing(
-        (script) => /^dist\/(?:testing|plugins\/observability\/tracing|upstreams\/credentials)\//.test(script),
+        (script) => /^dist\/(?:testing|plugins\/tracing|upstreams\/credentials)\//.test(script),
         [...installed, ...optionalPeers],
       ),
     ).toEqual([]);

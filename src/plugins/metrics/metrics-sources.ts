@@ -29,7 +29,7 @@ export class MetricsSources {
     readonly slots: StreamSlots,
     readonly limitFallback: LimitFallback,
     readonly requests: RequestCounts,
-    @Optional() readonly webhooks: WebhookLog | undefined,
+    @Optional() @Inject(WebhookLog) readonly webhooks: WebhookLog | undefined,
     readonly database: DatabaseAvailability,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,
   ) {}

@@ -31,6 +31,7 @@ export class WebhooksController {
     private readonly pages: Pages,
     private readonly accounts: AccountsService,
     private readonly actions: OperatorActions,
+    // There with the plugin. Without it, this controller is not in use.
     @Optional() private readonly webhooks: WebhookLog,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
