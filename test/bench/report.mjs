@@ -56,6 +56,7 @@ export function findings(scenario, rounds, foreignCores) {
 const NAMES = {
   nest: '… of an empty Nest handler',
   leanNest: '… of an empty Nest handler with the HTTP adapter of the service',
+  limitedKey: '… with a budget, and a key with a budget, limits, models and addresses',
 };
 
 /** @returns {Pick<Finding, 'target' | 'met'>} */
@@ -99,9 +100,9 @@ export function markdown(on, roundCount, all) {
   const rows = all.map(({ label, base, measured, ratio, ratioRange: [low, high], target, met, foreignCores }) =>
     [
       label,
-      shown(base),
+      Number.isNaN(base) ? '' : shown(base),
       shown(measured),
-      `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
+      Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
       target,
       met === undefined ? '' : met ? 'yes' : '**no**',
       foreignCores.toFixed(1),
