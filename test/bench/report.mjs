@@ -8,6 +8,8 @@ import { median } from './statistics.mjs';
 /**
  * @typedef {object} Finding
  * @property {string} scenario
+ * @property {string} id the name of the value in the scenario
+ * @property {string} side the second server
  * @property {string} label
  * @property {number} base the first server: the median of the rounds
  * @property {number} measured the second server: the median of the rounds
@@ -32,6 +34,8 @@ export function findings(scenario, rounds, foreignCores) {
     const ratios = rounds.map((round) => round[side][id] / round[baseSide][id]);
     return {
       scenario: scenario.name,
+      id,
+      side,
       label,
       base: median(rounds.map((round) => round[baseSide][id])),
       measured: median(rounds.map((round) => round[side][id])),
