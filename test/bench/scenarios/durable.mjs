@@ -7,9 +7,10 @@ import { measureStreams, short } from './short.mjs';
  * @param {string} name
  * @param {readonly import('./scenario.mjs').Side[]} sides
  * @param {string} where
+ * @param {object} [smokeSize]
  * @returns {import('./scenario.mjs').Scenario}
  */
-const durableScenario = (name, sides, where) => ({
+const durableScenario = (name, sides, where, smokeSize) => ({
   ...short,
   name,
   sides,
@@ -18,7 +19,7 @@ const durableScenario = (name, sides, where) => ({
     { id: 'again', label: `usual streams and durable streams that are read again, ${where}: CPU µs per request` },
   ],
   size: { count: 1000, width: 32 },
-  smokeSize: { count: 100, width: 8 },
+  smokeSize,
   measure: async (stand, server, size) => {
     if (!server.isDurable) {
       const { cpu } = await short.measure(stand, server, size);
@@ -35,5 +36,5 @@ const durableScenario = (name, sides, where) => ({
   },
 });
 
-export const durable = durableScenario('durable', ['gateway', 'durable'], 'in memory');
+export const durable = durableScenario('durable', ['gateway', 'durable'], 'in memory', { count: 100, width: 8 });
 export const durableOnRedis = durableScenario('durable-redis', ['onRedis', 'durableOnRedis'], 'in Redis');
