@@ -1,5 +1,6 @@
 // The load client. It sends requests and checks every character of the answers.
 import { Connection } from './connection.mjs';
+import { sleep } from './processes.mjs';
 import { scriptNamed, sharedNow, textOf } from './scripts.mjs';
 import { CompletionsCheck } from './completions-check.mjs';
 import { StreamCheck } from './stream-check.mjs';
@@ -27,22 +28,52 @@ const MESSAGES = [
   },
 ];
 
+const TOOLS = [
+  {
+    type: 'function',
+    function: {
+      name: 'search',
+      description:
+        'Searches the documents of the company, and returns the titles and the first lines of the best ones.',
+      parameters: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: 'The words to search for.' },
+          limit: { type: 'integer', minimum: 1, maximum: 20 },
+        },
+        required: ['query'],
+      },
+    },
+  },
+  {
+    type: 'function',
+    function: {
+      name: 'read',
+      description: 'Reads one document.',
+      parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    },
+  },
+];
+
 /** @param {Target} target */
 const authorization = ({ key }) => (key === undefined ? '' : `Authorization: Bearer ${key}\r\n`);
 
 /**
  * @param {Target} target
  * @param {string} scriptName
+ * @param {string} [idempotencyKey] makes the stream durable
  */
-export function streamRequest(target, scriptName) {
+export function streamRequest(target, scriptName, idempotencyKey) {
   const body = JSON.stringify({
     model: `bench/${scriptName}`,
     messages: MESSAGES,
     temperature: 0.7,
     ...(target.isOfCompletions && { stream: true }),
+    ...(target.offersTools && { tools: TOOLS }),
   });
+  const durable = idempotencyKey === undefined ? '' : `Idempotency-Key: ${idempotencyKey}\r\n`;
   return (
-    `POST /api/v1/${target.isOfCompletions ? 'chat/completions' : 'chat/stream'} HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\n${authorization(target)}` +
+    `POST /api/v1/${target.isOfCompletions ? 'chat/completions' : 'chat/stream'} HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\n${authorization(target)}${durable}` +
     `Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }
@@ -74,18 +105,18 @@ function expectationOf(scriptName) {
  * @param {Connection} connection
  * @param {Target} target
  * @param {string} scriptName
- * @param {{ onStamp?: (latencyMs: number, sentAt: number) => void, onChunk?: () => void }} on
+ * @param {{ onStamp?: (latencyMs: number, sentAt: number) => void, onChunk?: () => void, idempotencyKey?: string }} options
  * @returns {Promise<StreamResult>}
  */
-export async function readStream(connection, target, scriptName, { onStamp, onChunk } = {}) {
+export async function readStream(connection, target, scriptName, { onStamp, onChunk, idempotencyKey } = {}) {
   const { script, text } = expectationOf(scriptName);
   const check = target.isOfCompletions
     ? new CompletionsCheck(text, script, onStamp)
-    : new StreamCheck(text, script, onStamp, target.isOfNest === true);
+    : new StreamCheck(text, script, onStamp, target.isOfNest === true || idempotencyKey !== undefined);
   let status = 0;
   let errorBody = '';
   const sentAt = sharedNow();
-  const whole = await connection.exchange(streamRequest(target, scriptName), {
+  const whole = await connection.exchange(streamRequest(target, scriptName, idempotencyKey), {
     onHead: (value) => (status = value),
     onBody: (bytes) => {
       if (status !== 200) {
@@ -129,6 +160,36 @@ export async function load(target, { count, width }, job) {
     connection.close();
   };
   await Promise.all(Array.from({ length: Math.min(width, count) }, line));
+  return results;
+}
+
+/**
+ * Begins jobs at a fixed rate, whether or not the jobs before have ended. A job takes a connection that no other job uses.
+ *
+ * @template Result
+ * @param {Target} target
+ * @param {{ count: number, perSecond: number }} size
+ * @param {(connection: Connection) => Promise<Result>} job
+ * @returns {Promise<Result[]>}
+ */
+export async function loadAtRate(target, { count, perSecond }, job) {
+  const spare = [];
+  const running = [];
+  const one = async () => {
+    let connection = spare.pop();
+    if (connection === undefined || connection.closed) connection = await Connection.open(target);
+    const result = await job(connection);
+    spare.push(connection);
+    return result;
+  };
+  const startedAt = performance.now();
+  while (running.length < count) {
+    const due = Math.min(count, ((performance.now() - startedAt) / 1000) * perSecond);
+    while (running.length < due) running.push(one());
+    await sleep(1);
+  }
+  const results = await Promise.all(running);
+  for (const connection of spare) connection.close();
   return results;
 }
 

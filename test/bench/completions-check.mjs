@@ -27,8 +27,14 @@ export class CompletionsCheck extends StreamCheck {
     const [{ delta, finish_reason: finishReason }] = choices;
     if (this.#isFinished) this.wrong ??= `after the finish reason: ${written.slice(0, 80)}`;
     if (finishReason !== null) this.#isFinished = true;
-    else if (this.#hasStarted) this.add(delta.content);
+    else if (this.#hasStarted) this.#addDelta(delta);
     else if (delta.role !== 'assistant' || delta.content !== '') this.wrong ??= 'the first chunk has no role';
     this.#hasStarted = true;
+  }
+
+  #addDelta({ content, tool_calls: calls }) {
+    if (!this.script.callsTool) this.add(content);
+    // The first piece of a call has its name, and no arguments yet.
+    else for (const { function: piece } of calls) if (piece.arguments !== '') this.add(piece.arguments);
   }
 }

@@ -3,9 +3,14 @@
 import { connect } from 'node:net';
 
 /**
- * A server, and the API key to send to it. `isOfNest`: Nest alone writes its streams, without the corrections of the service.
+ * A server, and what the requests to it have.
  *
- * @typedef {{ port: number, key: string | undefined, isOfNest?: boolean }} Target
+ * @typedef {object} Target
+ * @property {number} port
+ * @property {string | undefined} key the API key
+ * @property {boolean} [isOfNest] Nest alone writes its streams, without the corrections of the service
+ * @property {boolean} [isOfCompletions] the requests go to `POST /chat/completions`
+ * @property {boolean} [offersTools] the requests offer tools
  */
 
 /** One connection that performs one exchange after another. */

@@ -8,6 +8,9 @@ import pg from 'pg';
 import { CountingProxy, postgresStatements } from './counting-proxy.mjs';
 import { freePort, sleep, temporaryFolder } from './processes.mjs';
 
+/** The server that the tests use, too. */
+export const DEFAULT_POSTGRES = 'postgres://postgres@127.0.0.1:5432/test';
+
 const ATTEMPTS = 100;
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;

@@ -15,17 +15,22 @@ const MICROS_PER_TICK = 10_000;
  */
 
 if (isMainThread && process.channel) {
-  process.on('message', (message) => {
+  process.on('message', async (message) => {
     if (message?.probe === undefined) return;
     if (message.probe === 'collect') collectGarbage();
     // Resets VmHWM, the peak, to the current resident memory.
     if (message.probe === 'reset-peak') writeFileSync('/proc/self/clear_refs', '5');
-    process.send({ probe: message.id, usage: usage() });
+    if (message.probe === 'start-sampling') await (await sampling()).startSampling();
+    const allocations = message.probe === 'stop-sampling' ? await (await sampling()).stopSampling() : undefined;
+    process.send({ probe: message.id, usage: usage(), allocations });
   });
   // When the bench has exited, no other process would stop this process.
   process.on('disconnect', () => process.exit());
   process.channel.unref();
 }
+
+/** Loaded when needed, because every process of a bench loads this file. */
+const sampling = () => import('./allocation-sampling.mjs');
 
 /** @returns {Usage} */
 function usage() {

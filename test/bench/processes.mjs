@@ -104,7 +104,18 @@ export class MeasuredProcess {
    * @param {'read' | 'collect' | 'reset-peak'} probe whether to collect garbage, or to reset the peak, before reading
    * @returns {Promise<import('./probe.mjs').Usage>}
    */
-  usage(probe = 'read') {
+  async usage(probe = 'read') {
+    return (await this.#ask(probe)).usage;
+  }
+
+  /** The functions that allocate memory while the action runs, the largest first. */
+  async allocations(action) {
+    await this.#ask('start-sampling');
+    await action();
+    return (await this.#ask('stop-sampling')).allocations;
+  }
+
+  #ask(probe) {
     const id = (this.#probes += 1);
     return new Promise((resolve, reject) => {
       const onExit = () => reject(new Error(`${this.name} ended with ${this.exit}.\n${this.output}`));
@@ -112,7 +123,7 @@ export class MeasuredProcess {
         if (message?.probe !== id) return;
         this.#child.off('message', onMessage);
         this.#child.off('exit', onExit);
-        resolve(message.usage);
+        resolve(message);
       };
       this.#child.on('message', onMessage);
       this.#child.once('exit', onExit);

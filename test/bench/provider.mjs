@@ -33,14 +33,24 @@ class Answer {
    */
   constructor(model, script) {
     this.script = script;
-    this.start = HEAD + sseEvent(completionChunk(model, { role: 'assistant', content: '' }, null));
-    this.finish = sseEvent(completionChunk(model, {}, 'stop'));
+    const role = { role: 'assistant', content: '' };
+    const call = {
+      index: 0,
+      id: 'call_BenchK3yW0zqHnJ5cT',
+      type: 'function',
+      function: { name: 'search', arguments: '' },
+    };
+    const piece = (text) =>
+      script.callsTool ? { tool_calls: [{ index: 0, function: { arguments: text } }] } : { content: text };
+    this.start = HEAD + sseEvent(completionChunk(model, role, null));
+    if (script.callsTool) this.start += sseEvent(completionChunk(model, { tool_calls: [call] }, null));
+    this.finish = sseEvent(completionChunk(model, {}, script.callsTool ? 'tool_calls' : 'stop'));
     const usage = { prompt_tokens: 90, completion_tokens: script.events, total_tokens: 90 + script.events };
     this.usage = sseEvent(
       completionChunk(model, {}, null).replace(/"choices":.*/, `"choices":[],"usage":${JSON.stringify(usage)}}`),
     );
     this.done = `${sseEvent('[DONE]')}0\r\n\r\n`;
-    const events = script.cycle.map((text) => `data: ${completionChunk(model, { content: text }, null)}\n\n`);
+    const events = script.cycle.map((text) => `data: ${completionChunk(model, piece(text), null)}\n\n`);
     const encoded = (some) =>
       Buffer.from(script.isPacked && some.length > 0 ? httpChunk(some.join('')) : some.map(httpChunk).join(''));
     this.cycle = encoded(events);
@@ -108,12 +118,12 @@ function play(socket, request, onFinished) {
 function burst(socket, answer, onSent) {
   const { cycle, events } = answer.script;
   let left = events;
-  if (events < cycle.length) {
+  if (events <= cycle.length) {
     // A short answer is sent in one write.
     counters.events += events;
     socket.cork();
     send(socket, answer.start);
-    send(socket, answer.partOfCycle);
+    send(socket, events === cycle.length ? answer.cycle : answer.partOfCycle);
     onSent();
     socket.uncork();
     return;

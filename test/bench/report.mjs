@@ -8,6 +8,8 @@ import { median } from './statistics.mjs';
 /**
  * @typedef {object} Finding
  * @property {string} scenario
+ * @property {string} id the name of the value in the scenario
+ * @property {string} side the second server
  * @property {string} label
  * @property {number} base the first server: the median of the rounds
  * @property {number} measured the second server: the median of the rounds
@@ -32,6 +34,8 @@ export function findings(scenario, rounds, foreignCores) {
     const ratios = rounds.map((round) => round[side][id] / round[baseSide][id]);
     return {
       scenario: scenario.name,
+      id,
+      side,
       label,
       base: median(rounds.map((round) => round[baseSide][id])),
       measured: median(rounds.map((round) => round[side][id])),
@@ -56,6 +60,7 @@ export function findings(scenario, rounds, foreignCores) {
 const NAMES = {
   nest: '… of an empty Nest handler',
   leanNest: '… of an empty Nest handler with the HTTP adapter of the service',
+  limitedKey: '… with a budget, and a key with a budget, limits, models and addresses',
 };
 
 /** @returns {Pick<Finding, 'target' | 'met'>} */
@@ -99,9 +104,9 @@ export function markdown(on, roundCount, all) {
   const rows = all.map(({ label, base, measured, ratio, ratioRange: [low, high], target, met, foreignCores }) =>
     [
       label,
-      shown(base),
+      Number.isNaN(base) ? '' : shown(base),
       shown(measured),
-      `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
+      Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
       target,
       met === undefined ? '' : met ? 'yes' : '**no**',
       foreignCores.toFixed(1),

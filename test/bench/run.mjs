@@ -2,8 +2,9 @@
 //
 //   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 7 minutes
 //   node test/bench/run.mjs --only full,short           some of: full, packed, paced, begin, short, full-completions,
-//                                                       short-completions, health, models, observed, budgeted, idle,
-//                                                       stalled, stalled-2, rest, start
+//                                                       short-completions, tools, health, models, observed, budgeted,
+//                                                       durable, durable-redis, replicas, idle, stalled, stalled-2,
+//                                                       rest, start
 //   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; writes all numbers of all rounds to a file
 //   node test/bench/run.mjs --smoke                     tiny sizes, one round: checks that everything runs, and that
 //                                                       no ratio is above twice the ratio in docs/performance.md in
@@ -47,11 +48,12 @@ const { values: options } = parseArgs({
 
 const roundCount = options.smoke ? 1 : Number(options.rounds);
 if (!Number.isInteger(roundCount) || roundCount < 1) throw new Error('--rounds takes a number from 1 on.');
-const scenarios = options.only.split(',').map((name) => {
+const wanted = options.only.split(',').map((name) => {
   const scenario = SCENARIOS.find((candidate) => candidate.name === name);
   if (scenario === undefined) throw new Error(`No scenario is named ${name}.`);
   return scenario;
 });
+const scenarios = options.smoke ? wanted.filter(({ smokeSize }) => smokeSize !== undefined) : wanted;
 if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
 
 const on = { ...machine(options.node), gateway: options['gateway-cmd'] };
@@ -71,7 +73,13 @@ const start = {
   completions: stand.startCompletions,
   unobserved: stand.startUnobserved,
   observed: stand.startObserved,
+  tools: stand.startTools,
+  durable: stand.startDurable,
+  onRedis: () => stand.startReplicas(1),
+  durableOnRedis: async () => Object.assign(await stand.startReplicas(1), { isDurable: true }),
+  replicas: () => stand.startReplicas(3),
   budgeted: stand.startBudgeted,
+  limitedKey: stand.startLimitedKey,
   nest: stand.startNest,
   leanNest: stand.startLeanNest,
 };
@@ -110,10 +118,12 @@ async function roundsOf(scenario) {
  */
 async function measureFresh(scenario, side, size) {
   const server = await start[side]();
-  await scenario.warmUp(stand, server, size);
-  const measurement = await scenario.measure(stand, server, size);
-  await server.process.stop();
-  return measurement;
+  try {
+    await scenario.warmUp(stand, server, size);
+    return await scenario.measure(stand, server, size);
+  } finally {
+    await server.process.stop();
+  }
 }
 
 const MAX_SMOKE_MEASUREMENTS = 3;
@@ -136,8 +146,8 @@ try {
     all.push(...findings(scenario, rounds, foreignCores));
     progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
   }
-  for (const server of Object.values(kept)) await server.process.stop();
 } finally {
+  for (const server of Object.values(kept)) await server.process.stop();
   // A scenario that fails does not lose the numbers of the scenarios before it.
   console.log(markdown(on, roundCount, all));
   if (options.json !== undefined)

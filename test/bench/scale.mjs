@@ -18,13 +18,13 @@ import { idleStream } from './scenarios/idle.mjs';
 import { paced } from './scenarios/paced.mjs';
 import { completeStreams, providerIsIdle } from './scenarios/scenario.mjs';
 import { machine } from './report.mjs';
-import { startPostgres } from './postgres-server.mjs';
+import { DEFAULT_POSTGRES, startPostgres } from './postgres-server.mjs';
 import { startRedis } from './redis-servers.mjs';
 import { NO_LIMIT_REACHED, prepare } from './servers.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    postgres: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/test' },
+    postgres: { type: 'string', default: DEFAULT_POSTGRES },
     cluster: { type: 'boolean', default: false },
     pgbouncer: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },

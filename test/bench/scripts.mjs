@@ -10,6 +10,7 @@
  * @property {number} everyMs for paced scripts: the time between two events
  * @property {number} status the HTTP status of the answer
  * @property {boolean} isPacked whether one HTTP chunk has all events of a cycle, and not one event
+ * @property {boolean} callsTool whether the texts are the pieces of the arguments of a tool call
  * @property {readonly string[]} cycle the texts, repeated until `events` texts are sent. Empty if each text is a stamp.
  */
 
@@ -25,11 +26,22 @@ const KILOBYTE_CYCLE = Array.from({ length: 16 }, (_, index) =>
   `${String(index).padStart(2, '0')} `.padEnd(1024, 'abcdefg '),
 );
 
+/** The arguments of a tool call in pieces: one string, and together valid JSON. */
+const argumentCycle = (pieces) => [
+  '{"query":"',
+  ...Array.from({ length: pieces - 2 }, (_, index) => `word${index} `),
+  '"}',
+];
+
 /** @type {readonly { pattern: RegExp, make: (numbers: number[]) => Partial<Script> }[]} */
 const FAMILIES = [
   { pattern: /^(?:full|short)-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: PROSE_CYCLE }) },
   { pattern: /^packed-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: PROSE_CYCLE, isPacked: true }) },
   { pattern: /^flood-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: KILOBYTE_CYCLE }) },
+  {
+    pattern: /^tools-(\d+)$/,
+    make: ([events]) => ({ kind: 'burst', events, cycle: argumentCycle(events), callsTool: true }),
+  },
   { pattern: /^paced-(\d+)x(\d+)$/, make: ([events, everyMs]) => ({ kind: 'paced', events, everyMs }) },
   { pattern: /^idle$/, make: () => ({ kind: 'idle', events: 1, cycle: PROSE_CYCLE }) },
   { pattern: /^cut-(\d+)$/, make: ([events]) => ({ kind: 'cut', events, cycle: PROSE_CYCLE }) },
@@ -50,6 +62,7 @@ export function scriptNamed(name) {
         everyMs: 0,
         status: 200,
         isPacked: false,
+        callsTool: false,
         cycle: [],
         ...make(match.slice(1).map(Number)),
       };

@@ -5,9 +5,17 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, MeasuredProcess, REPOSITORY, temporaryFolder } from './processes.mjs';
+import { startReplicas } from './replicas.mjs';
 import { scriptNamed } from './scripts.mjs';
 
-/** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined, isOfNest?: boolean, isOfCompletions?: boolean }} Server a {@link import('./connection.mjs').Target} */
+/**
+ * @typedef {import('./connection.mjs').Target & ServerOnly} Server
+ *
+ * @typedef {object} ServerOnly
+ * @property {Pick<MeasuredProcess, 'usage' | 'stop'>} process
+ * @property {boolean} [isDurable] the streams are durable
+ * @property {() => { statements: number, commands: number }} [traffic] the SQL statements and the Redis commands so far
+ */
 /** @typedef {{ connections: number, streams: number, requests: number, finished: number, events: number, bytes: number }} Counters */
 
 /** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions override the options of the stand */
@@ -22,7 +30,11 @@ import { scriptNamed } from './scripts.mjs';
  * @property {() => Promise<Server>} startCompletions starts the gateway for requests to `POST /chat/completions`
  * @property {() => Promise<Server>} startUnobserved starts the gateway without ledger, metrics and request logs
  * @property {() => Promise<Server>} startObserved starts the gateway with ledger, metrics and request logs
+ * @property {() => Promise<Server>} startTools starts the same for requests that offer tools
+ * @property {() => Promise<Server>} startDurable starts the gateway for durable streams
+ * @property {(count: number) => Promise<Server>} startReplicas starts replicas on a PostgreSQL and a Redis of their own
  * @property {() => Promise<Server>} startBudgeted starts the gateway for an account with a budget
+ * @property {() => Promise<Server>} startLimitedKey starts the same for a key with limits of its own
  * @property {(tier: string) => Promise<string>} createKey creates another account and an API key. A gateway must be running.
  */
 
@@ -35,6 +47,13 @@ export const NO_LIMIT_REACHED = {
 
 /** The same tier with a budget. An account needs the tier `budgeted`. */
 const BUDGETED_TIER = { ...NO_LIMIT_REACHED, budget: { amount: 1e9, per: 'month' } };
+
+/** All limits of a key, for {@link createKey}. */
+const KEY_LIMITS = [
+  ...['--budget', '1000000', '--budget-per', 'month'],
+  ...['--requests-per-minute', '10000000', '--tokens-per-day', '1000000000'],
+  ...['--models', 'bench/*', '--addresses', '127.0.0.0/8'],
+];
 
 const CONTEXT_LENGTH = 1_000_000;
 /** The ledger knows the cost of every request, as in a usual service. */
@@ -101,9 +120,10 @@ export async function prepare({
       binary,
     );
     await gateway.until('answers GET /health', () => answersHealth(port));
-    if (key === undefined) accountKey ??= await createKey(binary, buildOf(gatewayCommand), environment);
+    if (key === undefined) accountKey ??= await newKey();
     return { process: gateway, port, key: accountKey };
   };
+  const newKey = (options) => createKey(binary, buildOf(gatewayCommand), environment, options);
 
   const startRelay = async (name, ...command) => {
     const variables = { PROVIDER_URL: providerUrl, MODELS_JSON: JSON.stringify({ models }), NODE_ENV: 'production' };
@@ -116,7 +136,7 @@ export async function prepare({
       ...provider,
       counters: async () => (await fetch(`http://127.0.0.1:${provider.port}/control/counters`)).json(),
     },
-    createKey: (tierName) => createKey(binary, buildOf(gatewayCommand), environment, tierName),
+    createKey: (tierName) => newKey({ tier: tierName }),
     startRelay: () => startRelay('relay', 'test/bench/relay.mjs'),
     startNest: async () => ({ ...(await startRelay('nest', 'test/bench/nest-relay.mjs')), isOfNest: true }),
     startLeanNest: async () => ({
@@ -132,9 +152,20 @@ export async function prepare({
     },
     startObserved: async () =>
       startGateway({ variables: { LOG_LEVEL: 'info', METRICS_PORT: String(await freePort()) } }),
-    startBudgeted: async () => ({
+    startTools: async () => ({ ...(await startGateway()), isOfCompletions: true, offersTools: true }),
+    startDurable: async () => ({ ...(await startGateway()), isDurable: true }),
+    startReplicas: async (count) => {
+      let replicaKey;
+      return startReplicas(count, async (stores) => {
+        const replica = await startGateway({ variables: stores });
+        replicaKey ??= await createKey(binary, buildOf(gatewayCommand), { ...environment, ...stores });
+        return { ...replica, key: replicaKey };
+      });
+    },
+    startBudgeted: async () => ({ ...(await startGateway()), key: await newKey({ tier: 'budgeted' }) }),
+    startLimitedKey: async () => ({
       ...(await startGateway()),
-      key: await createKey(binary, buildOf(gatewayCommand), environment, 'budgeted'),
+      key: await newKey({ tier: 'budgeted', limits: KEY_LIMITS }),
     }),
   };
 }
@@ -201,7 +232,7 @@ function buildOf(gatewayCommand) {
 }
 
 /** @returns {Promise<string>} */
-async function createKey(binary, build, environment, tier = 'bench') {
+async function createKey(binary, build, environment, { tier = 'bench', limits = [] } = {}) {
   const admin = async (...parameters) => {
     const { stdout } = await promisify(execFile)(binary, [join(build, 'admin.js'), ...parameters], {
       cwd: REPOSITORY,
@@ -212,6 +243,6 @@ async function createKey(binary, build, environment, tier = 'bench') {
   const email = `bench-${randomBytes(4).toString('hex')}@example.com`;
   const password = randomBytes(18).toString('hex');
   await admin('account', 'create', '--email', email, '--password', password, '--tier', tier);
-  const { key } = await admin('key', 'create', '--email', email, '--name', 'bench');
+  const { key } = await admin('key', 'create', '--email', email, '--name', 'bench', ...limits);
   return key;
 }

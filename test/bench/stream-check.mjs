@@ -15,10 +15,10 @@ export class StreamCheck {
    * @param {string} text the text that must arrive
    * @param {import('./scripts.mjs').Script} script
    * @param {((latencyMs: number, sentAt: number) => void) | undefined} onStamp
-   * @param {boolean} isOfNest whether Nest alone writes the stream: with an id for each event, and a blank line in front
+   * @param {boolean} hasIds whether events have an id. If Nest alone writes the stream, a blank line may stand in front of the id.
    */
-  constructor(text, script, onStamp, isOfNest) {
-    this.isOfNest = isOfNest;
+  constructor(text, script, onStamp, hasIds) {
+    this.hasIds = hasIds;
     this.text = text;
     this.script = script;
     this.onStamp = onStamp;
@@ -43,7 +43,7 @@ export class StreamCheck {
 
   /** Checks one event. A format of its own overrides this method. */
   block(written) {
-    const block = this.isOfNest ? written.replace(/^\n?id: \d+\n/, '') : written;
+    const block = this.hasIds ? written.replace(/^\n?id: \S+\n/, '') : written;
     if (block === ': keep-alive') return;
     if (this.done || this.errorCode !== undefined) this.wrong ??= `after the end: ${block.slice(0, 80)}`;
     if (block.startsWith('event: error\ndata: ')) {

@@ -5,6 +5,7 @@ const REQUEST = /^[A-Z]+ \//;
 /** Matches a whole response `100 Continue`. */
 const CONTINUE = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGINNINGS = ['HTTP/1.1 100', 'HTTP/1.0 100'];
+const BEGINNING_LENGTH = 12;
 /** The maximum number of bytes of all these responses together. */
 const MAX_BYTES = 16 * 1024;
 
@@ -30,6 +31,10 @@ export function ignoreContinue(socket: Socket): void {
   socket.read = (size?: number): unknown => {
     const piece = read(size) as Buffer | null;
     if (!isBeforeResponse || piece === null) return piece;
+    if (held === '' && !mayBeContinue(piece.toString('latin1', 0, BEGINNING_LENGTH))) {
+      isBeforeResponse = false;
+      return piece;
+    }
     held += piece.toString('latin1');
     for (let found = CONTINUE.exec(held); found !== null && ignoredBytes < MAX_BYTES; found = CONTINUE.exec(held)) {
       ignoredBytes += found[0].length;

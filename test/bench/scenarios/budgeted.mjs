@@ -4,6 +4,6 @@ import { short } from './short.mjs';
 export const budgeted = {
   ...short,
   name: 'budgeted',
-  sides: ['gateway', 'budgeted'],
+  sides: ['gateway', 'budgeted', 'limitedKey'],
   rows: [{ id: 'cpu', label: 'service for accounts without and with a budget: CPU µs per request', target: 1.06 }],
 };

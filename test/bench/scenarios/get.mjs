@@ -46,5 +46,5 @@ function getScenario(name, path, beginning, target, documented) {
   };
 }
 
-export const health = getScenario('health', '/api/v1/health', '{"status":"healthy"', 2.5, 1.55);
-export const models = getScenario('models', '/api/v1/chat/models', '{"models":[{"id":"bench/', 3.5, 2.8);
+export const health = getScenario('health', '/api/v1/health', '{"status":"healthy"', 2, 1.55);
+export const models = getScenario('models', '/api/v1/chat/models', '{"models":[{"id":"bench/', 2.5, 2.8);

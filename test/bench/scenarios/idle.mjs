@@ -8,10 +8,10 @@ export const idle = {
   name: 'idle',
   fresh: true,
   rows: [
-    { id: 'rss', label: 'idle streams: RSS KB per stream', target: 1.3 },
+    { id: 'rss', label: 'idle streams: RSS KB per stream', target: 0.9 },
     { id: 'collected', label: 'idle streams: the same after a forced collection' },
     { id: 'before', label: 'idle streams: RSS MB before' },
-    { id: 'cpu', label: 'idle streams: CPU % of one core' },
+    { id: 'cpu', label: 'idle streams: CPU % of one core', limit: 0.1 },
     { id: 'cpuBefore', label: 'idle streams: CPU % of one core before' },
   ],
   scripts: ['idle', 'short-20'],

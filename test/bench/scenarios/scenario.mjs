@@ -5,7 +5,10 @@ import { sleep } from '../processes.mjs';
 /** @typedef {import('../servers.mjs').Server} Server */
 /** @typedef {import('../servers.mjs').Stand} Stand */
 
-/** @typedef {'relay' | 'gateway' | 'completions' | 'unobserved' | 'observed' | 'budgeted' | 'nest' | 'leanNest'} Side */
+/**
+ * @typedef {'relay' | 'gateway' | 'completions' | 'tools' | 'unobserved' | 'observed' | 'budgeted' | 'limitedKey' | 'durable' |
+ *   'onRedis' | 'durableOnRedis' | 'replicas' | 'nest' | 'leanNest'} Side
+ */
 
 /**
  * @typedef {object} Row one number of the report
@@ -25,7 +28,7 @@ import { sleep } from '../processes.mjs';
  * @property {readonly Row[]} rows
  * @property {readonly string[]} scripts
  * @property {object} size
- * @property {object} smokeSize
+ * @property {object | undefined} smokeSize `undefined`: `--smoke` leaves the scenario out, because it takes too long
  * @property {(stand: Stand, server: Server, size: any) => Promise<void>} warmUp
  * @property {(stand: Stand, server: Server, size: any) => Promise<Record<string, number>>} measure
  */
@@ -42,9 +45,15 @@ export async function cpuMicrosOf(server, action) {
   return after.cpuMicros - before.cpuMicros;
 }
 
-/** Runs streams to their end, and checks that all of them are complete. */
-export async function completeStreams(server, script, size) {
-  const results = await load(server, size, (connection) => readStream(connection, server, script));
+/**
+ * Runs streams to their end, and checks that all of them are complete.
+ *
+ * @param {() => string | undefined} [nextKey] returns the idempotency key of a durable stream
+ */
+export async function completeStreams(server, script, size, nextKey = () => undefined) {
+  const results = await load(server, size, (connection) =>
+    readStream(connection, server, script, { idempotencyKey: nextKey() }),
+  );
   assertComplete(results);
   return results;
 }
