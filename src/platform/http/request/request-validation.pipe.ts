@@ -1,13 +1,6 @@
-import {
-  Injectable,
-  ValidationPipe,
-  type ArgumentMetadata,
-  type PipeTransform,
-  type Type,
-  type ValidationError,
-} from '@nestjs/common';
+import { Injectable, ValidationPipe, type ArgumentMetadata, type Type, type ValidationError } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
 import type { ErrorDetail } from '../../common/service-error.js';
-import { instanceOf } from './compiled-copy.js';
 import { followsRules } from './compiled-rules.js';
 import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
 
@@ -16,23 +9,25 @@ import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js'
  * that is already an object of its class was validated before, because a parsed body is a plain object.
  */
 @Injectable()
-export class RequestValidationPipe implements PipeTransform {
-  private readonly library = new ValidationPipe({
-    transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    stopAtFirstError: true,
-    validationError: { target: false, value: false },
-    exceptionFactory: (errors) => invalidRequest(detailsOf(errors)),
-  });
+export class RequestValidationPipe extends ValidationPipe {
+  constructor() {
+    super({
+      transform: true,
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      stopAtFirstError: true,
+      validationError: { target: false, value: false },
+      exceptionFactory: (errors) => invalidRequest(detailsOf(errors)),
+    });
+  }
 
-  /** Returns a promise only for a value that is validated. Nest calls a pipe for each parameter of a route. */
-  transform(value: unknown, metadata: ArgumentMetadata): unknown {
-    const { type, metatype } = metadata;
-    // The library does not validate the values of custom decorators.
-    if (type === 'custom' || (type === 'body' && metatype !== undefined && value instanceof metatype)) return value;
-    const isValidated = type === 'body' && typeof value === 'object' && value !== null && hasRules(metatype);
-    return isValidated ? this.validated(value, metatype) : this.library.transform(value, metadata);
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { metatype } = metadata;
+    if (metadata.type !== 'body' || typeof value !== 'object' || value === null || !this.toValidate(metadata)) {
+      return super.transform(value, metadata);
+    }
+    if (metatype !== undefined && value instanceof metatype) return value;
+    return this.validated(value, metatype as Type<object>);
   }
 
   /**
@@ -42,19 +37,10 @@ export class RequestValidationPipe implements PipeTransform {
    */
   async validated<T extends object>(value: object, type: Type<T>): Promise<T> {
     if (hasDroppedMembers(value)) refuseAny(droppedMembers(value));
-    const instance = instanceOf(type, value);
+    const instance = plainToInstance(type, value);
     // Most bodies are valid. For the others, the library finds the errors.
-    return followsRules(instance)
-      ? instance
-      : ((await this.library.transform(value, { type: 'body', metatype: type })) as T);
+    return followsRules(instance) ? instance : ((await super.transform(value, { type: 'body', metatype: type })) as T);
   }
-}
-
-/** Types of parameters that are not classes of bodies. */
-const WITHOUT_RULES = new Set<unknown>([undefined, String, Boolean, Number, Array, Object, Buffer, Date]);
-
-function hasRules(type: ArgumentMetadata['metatype']): type is Type<object> {
-  return !WITHOUT_RULES.has(type);
 }
 
 /** As {@link droppedMembers}, for bodies without such members, which are nearly all. */
