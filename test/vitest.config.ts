@@ -3,7 +3,7 @@ import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that replace a module of a package for those of `src`. They cannot share the memory of modules with others. */
-const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/auth/sign-in-work.test.ts'];
+const REPLACE_MODULES = ['e2e/auth/sign-in-work.test.ts'];
 
 /** The tests that `npm run test:system` runs: they start programs, or take as long as the limits and attacks that they are about. */
 const SYSTEM = [
