@@ -140,13 +140,14 @@ export function describeEvents(
   function checkParts(name: string, data: string): void {
     const parts = partsOf({ event: name, data });
     const ranks = parts.map(rankOf);
-    expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+    // Thousands of events have no part or one part. An `expect` takes longer than to read such an event.
+    if (ranks.length > 1) expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
     for (const part of parts) {
       if (part.type === 'text') expect(part.text).not.toBe('');
       if (part.type === 'usage') expect(Object.values(part.usage).filter((count) => count >= 0)).not.toHaveLength(0);
     }
     const types = parts.map(({ type }) => type);
-    expect(types.includes('error') && types.includes('complete'), 'failed and complete').toBe(false);
+    if (types.includes('error')) expect(types, 'failed and complete').not.toContain('complete');
   }
 }
 
