@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that replace a module of a package for those of `src`. They cannot share the memory of modules with others. */
+/** Tests that replace functions of a package for the modules of `src`. They cannot share the memory of modules with others. */
 const REPLACE_MODULES = ['e2e/auth/sign-in-work.test.ts'];
 
 /** The tests that `npm run test:system` runs: they start programs, or take as long as the limits and attacks that they are about. */
@@ -157,7 +157,11 @@ export default defineConfig({
           env: { TEST_STORES: 'in-process' },
         },
       },
-      { extends: true, test: { name: 'alone', include: REPLACE_MODULES } },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: 'alone', include: REPLACE_MODULES, isolate: true },
+      },
       {
         extends: true,
         plugins: [builtModules],
