@@ -6,6 +6,7 @@ import { describeEvents } from './describe-events.js';
 import { describeRequests } from './describe-requests.js';
 import { describeToolCalls } from './describe-tool-calls.js';
 import { subjectOf, type ExpectedAnswer, type ProtocolContract } from './protocol-contract.js';
+import { runs } from './property-runs.js';
 import { byteByByte, cutAt, replay } from './replay.js';
 
 /** Answers up to this length are split at every position, longer answers at as many random positions. */
@@ -15,6 +16,7 @@ const RANDOM_CUTS = 300;
 /**
  * Describes the tests that every protocol over HTTP must pass: recorded answers, split at many places; arbitrary, expensive and
  * failed events; tool calls that break off; and the form of the request, with all that the protocol can map. Call this function in a test file of vitest.
+ * `numRuns` of `fc.configureGlobal` sets the number of random answers and events.
  *
  * @experimental
  * @since 1.0
@@ -52,7 +54,7 @@ export function describeProtocol(contract: ProtocolContract): void {
           fc.property(positions, (cuts) => {
             expectAnswer(read(cutAt(bytes, ...cuts)), expected);
           }),
-          { numRuns: RANDOM_CUTS },
+          runs(RANDOM_CUTS),
         );
       });
     });

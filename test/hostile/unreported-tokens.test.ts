@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routesTo } from '../../support/catalog.js';
-import { ORDINARY_TEXTS } from '../../support/ordinary-texts.js';
-import { get, openStream, stream } from '../../support/sse-client.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { mostTokens } from '../../support/tokenizers.js';
+import { routesTo } from '../support/catalog.js';
+import { ORDINARY_TEXTS } from '../support/ordinary-texts.js';
+import { get, openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { mostTokens } from '../support/tokenizers.js';
 
 /** One token costs one millionth of the prompt, and ten of the answer. */
 const PRICE = { input_per_million: 1, output_per_million: 10 };
