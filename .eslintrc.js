@@ -183,7 +183,7 @@ export default tseslint.config(
     ignores: [
       ...['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**', 'test/mutation/output/**'],
       // Needs types that a test generates.
-      'test/open-api/generated-types/**',
+      'test/package/generated-types/**',
     ],
   },
   {

@@ -1,9 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that replace a module of a package for those of `src`. They cannot share the memory of modules with others. */
-const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/auth/sign-in-work.test.ts'];
+/** Tests that replace functions of a package for the modules of `src`. They cannot share the memory of modules with others. */
+const REPLACE_MODULES = ['e2e/auth/sign-in-work.test.ts'];
 
 /** The tests that `npm run test:system` runs: they start programs, or take as long as the limits and attacks that they are about. */
 const SYSTEM = [
@@ -25,6 +26,30 @@ const BROWSER = 'browser';
 /** The tests with the programs and SDKs of other projects, which have a lock file of their own. */
 const CLIENTS = 'clients';
 const filesIn = (folder: string): string => `${folder}/**/*.test.ts`;
+
+/** The tests that need PostgreSQL or Redis. `npm test` runs none of them. */
+const ONLY_ON_SERVERS = [
+  'contract/database/dropped-connections.test.ts',
+  'contract/durable/{redis-stream-store,stream-lifetimes}.test.ts',
+  'contract/redis/membership.test.ts',
+  'contract/routing/redis-cooldowns.test.ts',
+  'contract/sign-in/redis.test.ts',
+  'contract/throttling/redis*.test.ts',
+  'e2e/bootstrap/stopped-with-stores.test.ts',
+];
+
+/** The functions that give a suite its stores. `npm test` gets SQLite and no Redis from them, and the project `servers` the rest. */
+const GET_STORES = /\b(?:testEngines|testRedis|sharedStores)\(/;
+/** The suites that run in the project `servers`, most of them also in `together`. */
+const ON_SERVERS = ['contract', 'e2e']
+  .flatMap((folder) =>
+    readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(folder, file),
+    ),
+  )
+  .filter(
+    (file) => file.endsWith('.test.ts') && GET_STORES.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+  );
 
 /** Folders with files that take long, as they start many services or try many schedules. */
 const LONG = /[/\\]test[/\\](?:config|crash|histories|replicas|stores)[/\\]/;
@@ -127,14 +152,25 @@ export default defineConfig({
             'mutation/output/**',
             ...[...SYSTEM, BROWSER, CLIENTS].map(filesIn),
             ...REPLACE_MODULES,
+            ...ONLY_ON_SERVERS,
           ],
+          env: { TEST_STORES: 'in-process' },
         },
       },
-      { extends: true, test: { name: 'alone', include: REPLACE_MODULES } },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: 'alone', include: REPLACE_MODULES, isolate: true },
+      },
       {
         extends: true,
         plugins: [builtModules],
         test: { ...SHARING_MODULES, name: 'system', include: SYSTEM.map(filesIn) },
+      },
+      {
+        extends: true,
+        plugins: [builtModules],
+        test: { ...SHARING_MODULES, name: 'servers', include: ON_SERVERS, env: { TEST_STORES: 'servers' } },
       },
       {
         extends: true,

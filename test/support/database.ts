@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DatabaseConfig } from '../../src/platform/config/config.js';
 import { dataSourceOptions, openDataSource } from '../../src/platform/database/open-data-source.js';
+import { STORES } from './stores.js';
 
 /** A server that is not there refuses at once. On a busy machine, one that is there takes seconds. */
 const CONNECTION_TIMEOUT_MS = 30_000;
@@ -28,7 +29,8 @@ export interface TestEngine {
   createEmpty(): Promise<TestDatabase>;
 }
 
-const sqlite: TestEngine = { name: 'SQLite', create: createFile, createEmpty: createFile };
+/** For tests that are about one engine only. Suites about stored data use {@link testEngines}. */
+export const sqlite: TestEngine = { name: 'SQLite', create: createFile, createEmpty: createFile };
 
 async function createFile(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'chat-test-'));
@@ -123,14 +125,21 @@ function configOf(schema: string): { readonly type: 'postgres'; readonly url: st
   return { type: 'postgres', url: `${POSTGRES_URL}?options=${encodeURIComponent(`-c search_path=${schema}`)}` };
 }
 
-/** SQLite, and PostgreSQL if it answers. Prints a warning if PostgreSQL does not answer. */
+/**
+ * The engines of {@link STORES}: SQLite, and PostgreSQL if it answers. Prints a warning if PostgreSQL does not answer. Call this
+ * function at the top of a test file.
+ */
 export async function testEngines(): Promise<readonly TestEngine[]> {
+  if (STORES === 'in-process') return [sqlite];
+  const inProcess = STORES === 'servers' ? [] : [sqlite];
   try {
     await execute('SELECT 1');
-    return [sqlite, postgres];
+    return [...inProcess, postgres];
   } catch {
     console.warn(`\n!!! ${POSTGRES_URL} does not answer: the tests on PostgreSQL are LEFT OUT !!!\n`);
-    return [sqlite];
+    // A file without any test counts as failed.
+    if (inProcess.length === 0) (await import('vitest')).it.skip('on PostgreSQL, which does not answer');
+    return inProcess;
   }
 }
 

@@ -2,6 +2,7 @@ import { createClient } from '@redis/client';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
+import { STORES } from './stores.js';
 
 const REDIS_ADDRESS = 'redis://127.0.0.1:6379';
 const CLAIM = 'chat-test:claim';
@@ -27,11 +28,13 @@ export interface TestRedis {
 }
 
 /**
- * Claims a logical Redis database, and empties it. Prints a warning and returns `undefined` if Redis does not answer.
+ * Claims a logical Redis database, and empties it. Returns `undefined` if {@link STORES} are in process. Prints a warning and returns
+ * `undefined` if Redis does not answer.
  *
  * @throws {Error} if other tests use all databases for 30 seconds.
  */
 export async function testRedis(): Promise<TestRedis | undefined> {
+  if (STORES === 'in-process') return undefined;
   const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     for (const database of shuffled(DATABASES)) {

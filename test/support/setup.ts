@@ -1,5 +1,7 @@
 import 'reflect-metadata';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { PROPERTY_RUNS } from './property-runs.js';
 import { runningServices } from './running-services.js';
 import { unlimitedPlans, watchPlans } from './statement-plans.js';
 import { runningTimers, watchTimers } from './timer-watch.js';
@@ -7,6 +9,20 @@ import { waitFor } from './wait-for.js';
 
 watchTimers();
 if (/\/test\/contract\/(?:usage|accounts)\//.test(expect.getState().testPath ?? '')) watchPlans();
+
+// The suites of protocols try up to 3,000 random events. CI and the mutation testing try them all.
+if (
+  /\/test\/contract\/protocols\//.test(expect.getState().testPath ?? '') &&
+  process.env['CI'] !== 'true' &&
+  process.env['MUTATED_PATH'] === undefined
+) {
+  beforeAll(() => {
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: PROPERTY_RUNS });
+  });
+  afterAll(() => {
+    fc.resetConfigureGlobal();
+  });
+}
 
 if (/\/test\/unit\//.test(expect.getState().testPath ?? '')) {
   afterEach(() => {

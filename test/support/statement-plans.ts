@@ -12,6 +12,10 @@ const READS_OR_CHANGES = /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/i;
 /** Statements whose plan looks unlimited, with the reason why the number of rows has a limit. */
 const LIMITED: readonly { readonly statement: RegExp; readonly reason: string }[] = [
   { statement: /^SELECT (?!.* WHERE ).* FROM "?accounts"? .*LIMIT \d+(?: OFFSET \d+)?$/, reason: 'the limit' },
+  {
+    statement: /^SELECT 1 AS "row_exists" .* WHERE EXISTS \(SELECT 1 FROM "accounts" "Account"\) LIMIT 1$/,
+    reason: 'the first row',
+  },
   { statement: /^SELECT tier AS value, COUNT/, reason: 'the range of one step, see countByTime' },
   { statement: /^SELECT .* FROM accounts WHERE .* ORDER BY created_at DESC, id DESC/, reason: 'a step of pageByTime' },
   { statement: /^SELECT account_id, day, currency, SUM/, reason: 'the range of one step, see AccountSums' },

@@ -9,7 +9,10 @@ export const TOKENIZERS: Readonly<Record<string, (text: string) => number>> = {
   llama3: (text) => llama3.encode(text, { bos: false, eos: false }).length,
 };
 
-/** Returns the highest count of the tokenizers. */
+let last = { text: '', most: 0 };
+
+/** Returns the highest count of the tokenizers. Keeps the last count, because a long text takes a second. */
 export function mostTokens(text: string): number {
-  return Math.max(...Object.values(TOKENIZERS).map((count) => count(text)));
+  if (text !== last.text) last = { text, most: Math.max(...Object.values(TOKENIZERS).map((count) => count(text))) };
+  return last.most;
 }

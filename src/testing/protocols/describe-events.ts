@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { ProviderEvent } from '../../upstreams/contract/framing.js';
 import type { StreamPart } from '../../upstreams/contract/stream-part.js';
+import { anyString } from './any-string.js';
+import { runs } from './property-runs.js';
 import type { ProtocolSubject } from './protocol-contract.js';
 
 /** The order of the parts of one event. The parts of tool calls have one rank. */
@@ -38,12 +40,12 @@ export function describeEvents(
     const names = fc.oneof(fc.constantFrom('message', 'error', 'ping'), fc.string());
 
     it('never throws, and keeps the order of parts, for any text', () => {
-      fc.assert(fc.property(names, fc.string({ unit: 'binary' }), checkParts), { numRuns: 1_000 });
+      fc.assert(fc.property(names, anyString, checkParts), runs(1_000));
     });
 
     it('never throws, and keeps the order of parts, for any JSON', () => {
       const event = fc.property(names, fc.oneof(fc.json(), arbitraryJson(vocabulary)), checkParts);
-      fc.assert(event, { numRuns: 3_000 });
+      fc.assert(event, runs(3_000));
     });
 
     it('reports text that is not JSON as a failure of the provider', () => {
@@ -140,13 +142,14 @@ export function describeEvents(
   function checkParts(name: string, data: string): void {
     const parts = partsOf({ event: name, data });
     const ranks = parts.map(rankOf);
-    expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+    // Thousands of events have no part or one part. An `expect` takes longer than to read such an event.
+    if (ranks.length > 1) expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
     for (const part of parts) {
       if (part.type === 'text') expect(part.text).not.toBe('');
       if (part.type === 'usage') expect(Object.values(part.usage).filter((count) => count >= 0)).not.toHaveLength(0);
     }
     const types = parts.map(({ type }) => type);
-    expect(types.includes('error') && types.includes('complete'), 'failed and complete').toBe(false);
+    if (types.includes('error')) expect(types, 'failed and complete').not.toContain('complete');
   }
 }
 

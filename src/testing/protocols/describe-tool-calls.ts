@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StreamPart } from '../../upstreams/contract/stream-part.js';
 import { arbitraryJson } from './describe-events.js';
 import type { ExpectedAnswer, ProtocolContract, ProtocolSubject } from './protocol-contract.js';
+import { runs } from './property-runs.js';
 import { cutAt, replay } from './replay.js';
 
 /** Answers up to this length are cut at every position, longer answers at as many positions. */
@@ -20,7 +21,7 @@ export function describeToolCalls(subject: ProtocolSubject, { answers = [], voca
           const reader = subject.open();
           checkCalls(all.flatMap((data) => reader.parts({ event: 'message', data })));
         }),
-        { numRuns: 1_000 },
+        runs(1_000),
       );
     });
 

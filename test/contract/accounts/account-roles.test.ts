@@ -6,7 +6,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines } from '../../support/database.js';
 import { accountsSuite } from './accounts-app.js';
-import { admin } from './admin-process.js';
+import { admin } from './admin.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('the role of an account on $name', (engine) => {

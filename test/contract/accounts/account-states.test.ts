@@ -13,7 +13,7 @@ import { SessionsService } from '../../../src/accounts/sessions/sessions.service
 import { testEngines } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { accountsSuite, createKey, openAccountsApp } from './accounts-app.js';
-import { admin } from './admin-process.js';
+import { admin } from './admin.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('the state of an account on $name', (engine) => {

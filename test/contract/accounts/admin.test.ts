@@ -1,24 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { usageText } from '../../../src/plugins/admin/commands/command.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';
-import { admin, adminInTerminal, adminProcess, hasTerminals } from './admin-process.js';
+import { admin } from './admin.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
-const engines = await testEngines();
 const ada = ['--email', 'Ada@example.com'];
 
-describe.each(engines)('the admin command on $name', (engine) => {
+describe.each(await testEngines())('the admin command on $name', (engine) => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -124,93 +118,5 @@ describe.each(engines)('the admin command on $name', (engine) => {
     ];
     const days = (Date.parse(key.expires_at) - Date.parse(key.created_at)) / 86_400_000;
     expect(days).toBeCloseTo(30, 3);
-  });
-});
-
-describe('the admin command', () => {
-  let database: TestDatabase;
-  const someone = ['--email', 'someone@example.com'];
-
-  beforeAll(async () => {
-    const [sqlite] = engines as [TestEngine];
-    database = await sqlite.create();
-    await admin(database, 'account', 'create', ...ada, '--password', PASSWORD);
-  });
-  afterAll(() => database.drop());
-
-  it.each([
-    ['no command', [], 'Usage'],
-    ['an unknown command', ['account', 'rename'], 'There is no command "account rename"'],
-    ['a missing option', ['account', 'create', ...someone], '--password'],
-    ['a missing email', ['account', 'create', '--password', PASSWORD], '--email'],
-    ['two passwords', ['account', 'create', ...someone, '--password', 'x', '--password-stdin'], 'either'],
-    ['a flag of another command', ['account', 'create', ...someone, '--revoke-keys'], '--revoke-keys'],
-    ['an unknown option', ['key', 'list', ...someone, '--all'], '--all'],
-    ['an unknown tier', ['account', 'create', ...someone, '--password', PASSWORD, '--tier', 'gold'], '"gold"'],
-    ['a short password', ['account', 'create', ...someone, '--password', 'short'], 'password'],
-    ['a common new password', ['account', 'password', ...ada, '--password', 'iloveyou'], 'too common'],
-    ['a password for nobody', ['account', 'password', ...someone, '--password', PASSWORD], 'someone@example.com'],
-    ['an unfit email', ['account', 'create', '--email', 'someone', '--password', PASSWORD], 'email'],
-    ['a taken email', ['account', 'create', ...ada, '--password', PASSWORD], 'already exists'],
-    ['an unknown account', ['key', 'create', ...someone, '--name', 'x'], 'someone@example.com'],
-    ['an unknown key', ['key', 'revoke', '--id', 'nothing'], 'key does not exist'],
-    ['a wrong number of days', ['key', 'create', ...ada, '--name', 'x', '--expires-in-days', '1.5'], 'whole number'],
-  ])('refuses %s with a message and exit code 1', async (_, words, message) => {
-    const { exitCode, stdout, stderr } = await admin(database, ...words);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toMatch(/^\s+at /m);
-  });
-
-  it.each([
-    ['/srv/chat/dist/admin.js', 'npm run --silent admin --'],
-    ['/srv/app/node_modules/.bin/chat-streaming-service-admin', 'chat-streaming-service-admin'],
-  ])('names itself as %s was called', (script, name) => {
-    expect(usageText([], script)).toMatch(new RegExp(`^Usage: ${name} <command>\n`));
-  });
-
-  it('reports a database that it cannot open in one line', async () => {
-    const config = { type: 'sqlite', path: '/dev/null/chat.sqlite' } as const;
-    const { exitCode, stderr } = await admin({ ...database, config }, 'key', 'list', ...ada);
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^The database file \/dev\/null\/chat.sqlite cannot be opened: [^\n]+\.\n$/);
-  });
-
-  it('refuses a database file that is missing, and creates none', async () => {
-    const config = { type: 'sqlite', path: join(tmpdir(), `none-${randomUUID()}.sqlite`) } as const;
-    for (const words of [['account', 'list'], ['key', 'list', ...ada], ['usage']]) {
-      const { exitCode, stdout, stderr } = await admin({ ...database, config }, ...words);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-      expect(stderr).toMatch(/^There is no database file [^\n]+\n$/);
-    }
-    expect(existsSync(config.path)).toBe(false);
-  });
-
-  it('explains one command', async () => {
-    const { exitCode, stdout } = await admin(database, 'key', 'list', '--help');
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe('Usage: key list --email E [--json]\n');
-  });
-
-  it.runIf(hasTerminals)('shows a table in a terminal, and JSON with --json', async () => {
-    const [table, json] = await Promise.all([
-      adminInTerminal([], database, 'account', 'list'),
-      adminInTerminal([], database, 'account', 'list', '--json'),
-    ]);
-    expect(table.shown).toMatch(/^id +email +tier +role +state +created_at\r\n[-\w]+ +ada@example\.com +free +/);
-    expect(JSON.parse(json.shown)).toMatchObject([{ email: 'ada@example.com' }]);
-  });
-
-  it('is a program of its own', async () => {
-    const list = ['key', 'list', ...ada];
-    expect(await adminProcess('', database, ...list)).toEqual({ exitCode: 0, stdout: '[]\n', stderr: '' });
-    const refused = await adminProcess('', database, ...list, '--all');
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('--all') as string });
-  });
-
-  it('explains itself', async () => {
-    const { exitCode, stdout } = await admin(database, '--help');
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('key revoke --id ID');
   });
 });

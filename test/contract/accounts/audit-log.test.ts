@@ -15,7 +15,7 @@ import type { Config } from '../../../src/platform/config/config.js';
 import { testEngines } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { accountsSuite, openAccountsApp } from './accounts-app.js';
-import { admin } from './admin-process.js';
+import { admin } from './admin.js';
 
 /** The commands that change nothing. */
 const READING = ['account list', 'key list'];

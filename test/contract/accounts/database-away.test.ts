@@ -22,9 +22,10 @@ const POSTGRES_PORT = 5432;
 /** Far above what a request may wait for the database, and far below what a query may take. */
 const NOT_HANGING_MS = 5_000;
 
-const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
+const engines = await testEngines();
+const onServers = engines.filter(({ name }) => name === 'PostgreSQL');
 
-describe.skipIf(postgres === undefined)('while the database is unavailable, on PostgreSQL', () => {
+describe.each(onServers)('while the database is unavailable, on $name', (engine) => {
   let now = Date.now();
   let proxy: TcpProxy;
   let database: TestDatabase;
@@ -34,7 +35,7 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
   let verifier: ApiKeyVerifier;
 
   beforeAll(async () => {
-    database = await (postgres as NonNullable<typeof postgres>).create();
+    database = await engine.create();
     proxy = await TcpProxy.start(POSTGRES_PORT);
     const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
     url.port = String(proxy.port);
@@ -180,7 +181,7 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
   });
 });
 
-describe.each(await testEngines())('while the database is slow or fails, on $name', (engine) => {
+describe.each(engines)('while the database is slow or fails, on $name', (engine) => {
   let now = Date.now();
   const suite = accountsSuite(engine, { now: () => now });
   let repository: Repository<ApiKey>;

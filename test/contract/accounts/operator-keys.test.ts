@@ -8,7 +8,7 @@ import { testEngines } from '../../support/database.js';
 import { KNOWN_WITHIN_MS } from '../../support/known-within.js';
 import { waitFor } from '../../support/wait-for.js';
 import { accountsSuite } from './accounts-app.js';
-import { admin } from './admin-process.js';
+import { admin } from './admin.js';
 
 describe.each(await testEngines())('operator keys on $name', (engine) => {
   let now = Date.now();

@@ -1,17 +1,16 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { PasswordHashing } from '../../../src/accounts/passwords/password-hashing.js';
-import { testEngines, type TestEngine } from '../../support/database.js';
+import { sqlite } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { accountsSuite } from './accounts-app.js';
 
 const EMAIL = 'ada@example.com';
 const NEXT = 'another horse battery';
-const [engine] = (await testEngines()) as [TestEngine];
 
 /** Networks take turns at the hashes of passwords, so each hash must name the network that causes it. */
 describe('the work for a password', () => {
-  const suite = accountsSuite(engine);
+  const suite = accountsSuite(sqlite);
   let accounts: AccountsService;
   const work: (readonly [what: string, network: string | undefined])[] = [];
 

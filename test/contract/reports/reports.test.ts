@@ -3,16 +3,15 @@ import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../../src
 import type { Dialect } from '../../../src/testing/provider/dialects.js';
 import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { UsageLedger } from '../../../src/usage/ledger/usage-ledger.js';
 import { MODEL, routesTo, type Catalog } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { converseEventOf } from '../../support/clouds/converse-stream.js';
-import { atMostEvery, waitFor } from '../../support/wait-for.js';
+import { waitFor } from '../../support/wait-for.js';
 import { reportsOf, type Report, type RightAnswer, type SurfaceName } from './report.js';
 import { eventsOf, SURFACES, type ReadAnswer } from './surfaces.js';
 
 const QUESTION = 'How is the weather?';
-/** Records are written together. A request in between would find none. */
-const WRITTEN_EVERY_MS = 50;
 const WAYS = ['streamed', 'whole', 'durable'] as const;
 
 /** The reports of Bedrock have bodies of their own, so the dialect needs only its name. */
@@ -24,10 +23,18 @@ describe.each([openAi, openAiResponses, anthropic, gemini, ollama, bedrock])(
     let provider: ScriptedProvider;
     let service: RunningService;
     const answers = new Map<string, Report>();
+    /** The ids of the requests whose records are stored, and so have receipts. */
+    const recorded = new Set<string>();
 
     beforeAll(async () => {
       provider = (await ScriptedProvider.start(dialect)).closesConnections();
       service = await startService(catalogOf(provider));
+      const requestIds = new Map<string, string>();
+      const ledger = service.app.get(UsageLedger, { strict: false });
+      ledger.listen(({ id, requestId }) => requestIds.set(id, requestId));
+      ledger.listenStored((ids) => {
+        for (const id of ids) recorded.add(requestIds.get(id) ?? '');
+      });
       for (const report of reportsOf(dialect.protocol))
         for (const model of modelsOf(report)) answers.set(model, report);
       provider.answers((call) => {
@@ -89,12 +96,12 @@ describe.each([openAi, openAiResponses, anthropic, gemini, ollama, bedrock])(
     }
 
     async function receipt(key: string, { headers }: Response): Promise<{ tokens: object }> {
-      const url = `${service.origin}/api/v1/usage/streams/${headers.get('x-request-id')}`;
-      const look = atMostEvery(WRITTEN_EVERY_MS, async () => {
-        const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-        return response.status === 200 ? ((await response.json()) as { tokens: object }) : undefined;
-      });
-      return waitFor(look, 'the receipt');
+      const requestId = headers.get('x-request-id') ?? '';
+      await waitFor(() => recorded.has(requestId), 'the record');
+      const url = `${service.origin}/api/v1/usage/streams/${requestId}`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+      expect(response.status).toBe(200);
+      return (await response.json()) as { tokens: object };
     }
   },
 );

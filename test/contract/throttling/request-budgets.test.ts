@@ -24,9 +24,11 @@ class Counted {
   }
 }
 
-describe.skipIf(redis === undefined).each<[string, number, () => Promise<OpenedStore>]>([
+const onRedis = redis === undefined ? [] : [redis];
+
+describe.each<[string, number, () => Promise<OpenedStore>]>([
   ['in a process', 1, openInProcess],
-  ['in Redis', 2, () => openExactly(redis?.url ?? '')],
+  ...onRedis.map(({ url }): [string, number, () => Promise<OpenedStore>] => ['in Redis', 2, () => openExactly(url)]),
 ])('the budgets counted %s', (_, replicas, open) => {
   const opened: OpenedStore[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
@@ -74,12 +76,12 @@ describe.skipIf(redis === undefined).each<[string, number, () => Promise<OpenedS
   });
 });
 
-describe.skipIf(redis === undefined)('the budgets while Redis is unavailable', () => {
-  afterAll(() => redis?.drop());
+describe.each(onRedis)('the budgets while Redis is unavailable', ({ port, database, drop }) => {
+  afterAll(() => drop());
 
   it('are counted by each replica for its share, and hold', async () => {
-    const proxy = await TcpProxy.start(redis?.port ?? 0);
-    const opened = await openOnRedis(`redis://127.0.0.1:${proxy.port}/${redis?.database ?? 0}`);
+    const proxy = await TcpProxy.start(port);
+    const opened = await openOnRedis(`redis://127.0.0.1:${proxy.port}/${database}`);
     try {
       await waitFor(() => opened.isExact(), 'Redis to answer');
       await waitFor(() => opened.fallback.replicas === 1, 'the replica to be counted');

@@ -11,12 +11,14 @@ import { waitFor } from '../../support/wait-for.js';
 import { EMAIL, WebClient } from '../../support/web-client.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
-const argon2 = vi.hoisted(() => ({ hash: vi.fn(), verify: vi.fn() }));
-vi.mock('@node-rs/argon2', async (original) => {
-  const real = await original<typeof import('@node-rs/argon2')>();
-  argon2.hash.mockImplementation(real.hash);
-  argon2.verify.mockImplementation(real.verify);
-  return { ...real, ...argon2 };
+// Runs before the imports, so that the modules of the service import the replaced functions.
+const argon2 = vi.hoisted(() => {
+  type Work = (...values: unknown[]) => unknown;
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const exported = createRequire(import.meta.url)('@node-rs/argon2') as Record<'hash' | 'verify', Work>;
+  const replaced = { hash: vi.fn(exported.hash), verify: vi.fn(exported.verify) };
+  Object.assign(exported, replaced);
+  return replaced;
 });
 
 describe('the work of signing in', () => {

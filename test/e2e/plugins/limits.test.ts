@@ -14,7 +14,7 @@ import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestSe
 import { MODEL } from '../../support/catalog.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
-import { sharedStores, type SharedStores } from '../../replicas/support/stores.js';
+import { sharedStores } from '../../replicas/support/stores.js';
 
 /** Two requests per minute to each model, and 1,000 tokens per month. */
 @Injectable()
@@ -82,9 +82,8 @@ describe('the limits of a plugin', () => {
 
 const shared = await sharedStores();
 
-describe.runIf(shared !== undefined)('the limits of a plugin in Redis', () => {
+describe.each(shared === undefined ? [] : [shared])('the limits of a plugin in Redis', ({ postgres, redis }) => {
   it('count the requests of all replicas', async () => {
-    const { postgres, redis } = shared as SharedStores;
     const database = await postgres.create();
     const { url = '' } = database.config as { readonly url?: string };
     const env = { DATABASE_URL: url, REDIS_URL: redis.url };

@@ -1,5 +1,6 @@
 import { testEngines, type TestEngine } from '../../support/database.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
+import { STORES } from '../../support/stores.js';
 
 /** What replicas share. */
 export interface SharedStores {
@@ -7,11 +8,14 @@ export interface SharedStores {
   readonly redis: TestRedis;
 }
 
-/** PostgreSQL and an empty Redis, or `undefined` where one does not answer, which is said loudly. */
+/**
+ * PostgreSQL and an empty Redis. `undefined` if {@link STORES} are in process, or where one does not answer, which is said loudly.
+ */
 export async function sharedStores(): Promise<SharedStores | undefined> {
   const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
   const redis = await testRedis();
   if (postgres !== undefined && redis !== undefined) return { postgres, redis };
+  if (STORES === 'in-process') return undefined;
   console.warn('\n!!! The tests of replicas are LEFT OUT: they need both PostgreSQL and Redis !!!\n');
   await redis?.drop();
   return undefined;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { networkOf, NO_NETWORK, sitePrefixOf } from '../../../../src/auth/network/client-network.js';
+import { anyString } from '../../../../src/testing/protocols/any-string.js';
 import { leastMs } from '../../../support/least-ms.js';
 import { PROPERTY_RUNS } from '../../../support/property-runs.js';
 
@@ -124,7 +125,7 @@ describe('the network of a client', () => {
 
   it('is an address or the one for what is no address, whatever is sent', () => {
     const piece = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyString,
       fc.ipV4(),
       fc.ipV6(),
       fc.constantFrom('"', '[', ']', ':', '%', '.', ',', ' ', '\t', '_', '-', ';', '=', 'unknown', '%eth0', ':443'),

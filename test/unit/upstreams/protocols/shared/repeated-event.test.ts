@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyString } from '../../../../../src/testing/protocols/any-string.js';
 import type { StreamPart } from '../../../../../src/upstreams/contract/stream-part.js';
 import { RepeatedEvent } from '../../../../../src/upstreams/protocols/shared/repeated-event.js';
 import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
@@ -44,7 +45,7 @@ const HARD_TEXTS = [
     '/',
   ],
 ];
-const texts = fc.oneof(fc.constantFrom(...HARD_TEXTS), fc.string(), fc.string({ unit: 'binary' }));
+const texts = fc.oneof(fc.constantFrom(...HARD_TEXTS), fc.string(), anyString);
 const envelopes = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ id: 'chatcmpl-1', model: 'fast' }) },
   { weight: 1, arbitrary: fc.record({ id: texts, model: texts, content: texts }, { requiredKeys: [] }) },

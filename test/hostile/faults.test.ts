@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAi } from '../../../src/testing/provider/dialects.js';
-import { Latch } from '../../support/latch.js';
-import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
-import { get, openStream } from '../../support/sse-client.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { readWire, type Wire } from '../../support/wire.js';
+import { openAi } from '../../src/testing/provider/dialects.js';
+import { Latch } from '../support/latch.js';
+import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
+import { get, openStream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { readWire, type Wire } from '../support/wire.js';
 
 const RUNS = 120;
 const IDLE_MS = 2_000;

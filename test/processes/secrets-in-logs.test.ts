@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, MODEL, routesTo } from '../../support/catalog.js';
-import { OtlpCollector } from '../../support/otlp-collector.js';
-import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { rawRequest } from '../../support/raw-request.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
+import { configFile, MODEL, routesTo } from '../support/catalog.js';
+import { OtlpCollector } from '../support/otlp-collector.js';
+import { Installation, type SpawnedProcess } from '../support/process.js';
+import { rawRequest } from '../support/raw-request.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 
 /** What must not be found in anything that operators read. Each is planted in a place of its own, and says which. */
 const planted = new Map<string, string>();

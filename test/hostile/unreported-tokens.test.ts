@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { routesTo } from '../../support/catalog.js';
-import { ORDINARY_TEXTS } from '../../support/ordinary-texts.js';
-import { get, openStream, stream } from '../../support/sse-client.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { mostTokens } from '../../support/tokenizers.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routesTo } from '../support/catalog.js';
+import { ORDINARY_TEXTS } from '../support/ordinary-texts.js';
+import { get, openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { mostTokens } from '../support/tokenizers.js';
 
 /** One token costs one millionth of the prompt, and ten of the answer. */
 const PRICE = { input_per_million: 1, output_per_million: 10 };
@@ -20,11 +20,14 @@ interface Receipt {
 }
 
 describe('tokens that no provider has reported', () => {
+  const stageWith = (price: typeof PRICE) =>
+    setStage(1, { catalog: (providers) => routesTo(providers, {}, price), tiers: TIERS });
+
   let stage: Stage;
-  beforeEach(async () => {
-    stage = await setStage(1, { catalog: (providers) => routesTo(providers, {}, PRICE), tiers: TIERS });
+  beforeAll(async () => {
+    stage = await stageWith(PRICE);
   });
-  afterEach(() => stage.clear());
+  afterAll(() => stage.clear());
 
   const keyOf = async (tier = 'free') => (await stage.service.createKey({ tier })).key;
   const receiptOf = async (key: string, id: string): Promise<Receipt> => {
@@ -123,41 +126,37 @@ describe('tokens that no provider has reported', () => {
   });
 
   it('are reserved, so that requests at the same time stay within the budget', async () => {
-    await stage.clear();
-    const catalog = (providers: Parameters<typeof routesTo>[0]) =>
-      routesTo(providers, {}, { ...PRICE, input_per_million: 15 });
-    stage = await setStage(1, { catalog, tiers: TIERS });
-    stage.provider.answers((call) => {
+    const dear = await stageWith({ ...PRICE, input_per_million: 15 });
+    const { key } = dear;
+    dear.provider.answers((call) => {
       call.head().text('Hi').finish().endMarker().end();
     });
-    const key = await keyOf();
     const body = { max_tokens: 10, messages: [{ role: 'user', content: CJK.slice(0, 20_000) }] };
     const statuses = await Promise.all(
-      Array.from({ length: 40 }, async () => (await stream(stage.origin, { key, body })).status),
+      Array.from({ length: 40 }, async () => (await stream(dear.origin, { key, body })).status),
     );
     // Each costs about 0.3, and reserves about twice as much.
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
-    const usage = await get(stage.origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
+    const usage = await get(dear.origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
     const { budget } = JSON.parse(await usage.body()) as { budget: { spent: number } };
     expect(budget.spent).toBeLessThanOrEqual(1);
+    await dear.clear();
   });
 
   it('of a request that is dearer than its budget are refused with the number that would fit, and no time', async () => {
-    await stage.clear();
-    const catalog = (providers: Parameters<typeof routesTo>[0]) =>
-      routesTo(providers, {}, { ...PRICE, output_per_million: 1_000 });
-    stage = await setStage(1, { catalog, tiers: TIERS });
-    stage.provider.answers((call) => {
+    const dear = await stageWith({ ...PRICE, output_per_million: 1_000 });
+    const { key } = dear;
+    dear.provider.answers((call) => {
       call.answer('Hi');
     });
-    const key = await keyOf();
-    const refused = await stream(stage.origin, { key, body: { max_tokens: 2_000 } });
+    const refused = await stream(dear.origin, { key, body: { max_tokens: 2_000 } });
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, undefined]);
     const { message } = await refused.error();
     expect(message).toContain('is 1 USD per day. 0 USD is spent');
     const fits = Number(/Set max_tokens to at most (\d+)\.$/.exec(message)?.[1]);
     expect(fits).toBeGreaterThan(900);
-    expect((await stream(stage.origin, { key, body: { max_tokens: fits } })).status).toBe(200);
+    expect((await stream(dear.origin, { key, body: { max_tokens: fits } })).status).toBe(200);
+    await dear.clear();
   });
 
   it('count for the day, from the first to the last completion of a long prompt', async () => {

@@ -4,10 +4,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeBlocks, documentAt } from '../../package/documents.js';
-import { startService, type RunningService } from '../../support/service.js';
-import { waitFor } from '../../support/wait-for.js';
-import { WEBHOOK_SECRET } from '../../support/webhook-receiver.js';
+import { codeBlocks, documentAt } from '../package/documents.js';
+import { startService, type RunningService } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
+import { WEBHOOK_SECRET } from '../support/webhook-receiver.js';
 
 describe('the receiver in docs/webhooks.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'chat-receiver-'));

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { durableWireOf, resume, streamIdOf } from '../../support/durable.js';
-import { Latch } from '../../support/latch.js';
-import { Installation } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { openStream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
+import { Latch } from '../support/latch.js';
+import { Installation } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { openStream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 const HALF = 'One half, ';
 const REST = 'and the other half.';

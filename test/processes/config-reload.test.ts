@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Latch } from '../../support/latch.js';
-import { readMetrics } from '../../support/metrics.js';
-import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { closedPort } from '../../support/silent-server.js';
-import { get, openStream, stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
-import { wireOf } from '../../support/wire.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Latch } from '../support/latch.js';
+import { readMetrics } from '../support/metrics.js';
+import { Installation, type SpawnedProcess } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { closedPort } from '../support/silent-server.js';
+import { get, openStream, stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
 
 describe('a changed CONFIG_FILE', () => {
   let old: ScriptedProvider;

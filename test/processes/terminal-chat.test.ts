@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { Latch } from '../../support/latch.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { ChatProgram, CTRL_C, SCRIPT } from '../../support/terminal.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { Latch } from '../support/latch.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { ChatProgram, CTRL_C, SCRIPT } from '../support/terminal.js';
 
 const PRICE = { input_per_million: 1, output_per_million: 10 };
 const MARKDOWN = '# Title\n\n- **bold** and `code`\n\n```js\nlet a = 1;\n```\n\n| a | b |\n| - | - |\n';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation } from '../../support/process.js';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { Installation } from '../support/process.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 const HTML = { accept: 'text/html,*/*;q=0.8' };
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded' };

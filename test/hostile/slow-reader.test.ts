@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClientConnections } from '../../../src/platform/http/connections/client-connections.js';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Latch } from '../../support/latch.js';
-import { Installation } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { openStream, stream } from '../../support/sse-client.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { muchText, sendMuch } from '../../support/unread.js';
-import { standsStill, waitFor } from '../../support/wait-for.js';
-import { wireOf } from '../../support/wire.js';
+import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Latch } from '../support/latch.js';
+import { Installation } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { muchText, sendMuch } from '../support/unread.js';
+import { standsStill, waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
 
 const MIB = 1024 * 1024;
 /** About 44 MB: more than all buffers of the kernel on the way. */

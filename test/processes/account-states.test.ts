@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { Installation } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../../support/known-within.js';
-import { openStream, stream } from '../../support/sse-client.js';
-import { lastBefore, waitFor } from '../../support/wait-for.js';
-import { wireOf } from '../../support/wire.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../support/known-within.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { lastBefore, waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
 
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery';

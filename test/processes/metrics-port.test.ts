@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, routesTo } from '../../support/catalog.js';
-import { readMetrics, valueOf } from '../../support/metrics.js';
-import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { get, openStream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { readMetrics, valueOf } from '../support/metrics.js';
+import { Installation, type SpawnedProcess } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { get, openStream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe('METRICS_PORT', () => {
   let installation: Installation;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFile, MODEL, routesTo } from '../../support/catalog.js';
-import { Installation } from '../../support/process.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { get, stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
+import { configFile, MODEL, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { get, stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
 
 /** An address that a spreadsheet would take for a formula. */
 const EMAIL = '=sum@example.com';

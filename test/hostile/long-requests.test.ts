@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
-import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { MODEL, routesTo } from '../../support/catalog.js';
-import { startService, type RunningService } from '../../support/service.js';
+import { anthropic, gemini, ollama, openAi, openAiResponses } from '../../src/testing/provider/dialects.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { MODEL, routesTo } from '../support/catalog.js';
+import { startService, type RunningService } from '../support/service.js';
 
 /** Twice the length from which a request is made in steps. */
 const LONG = '日"\\n😀x'.repeat(350_000);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PasswordHashing } from '../../../src/accounts/passwords/password-hashing.js';
-import { startService, type RunningService } from '../../support/service.js';
-import { SignInPagesModule } from '../../support/sign-in-pages.js';
-import { WebClient } from '../../support/web-client.js';
-import { PASSWORD } from '../../support/usual-password.js';
+import { PasswordHashing } from '../../src/accounts/passwords/password-hashing.js';
+import { startService, type RunningService } from '../support/service.js';
+import { SignInPagesModule } from '../support/sign-in-pages.js';
+import { WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const MINUTE_MS = 60_000;
 const WRONG = 'wrong horse battery';

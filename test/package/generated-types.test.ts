@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeBlocks, documentAt } from '../package/documents.js';
+import { codeBlocks, documentAt } from './documents.js';
 import { get } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 

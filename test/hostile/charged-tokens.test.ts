@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
-import { MODEL, routesTo } from '../../support/catalog.js';
-import { get } from '../../support/sse-client.js';
-import { setStage, type Stage } from '../../support/stage.js';
-import { anyText, schemas } from '../../support/texts.js';
-import { mostTokens } from '../../support/tokenizers.js';
+import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
+import { MODEL, routesTo } from '../support/catalog.js';
+import { get } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { anyText, schemas } from '../support/texts.js';
+import { mostTokens } from '../support/tokenizers.js';
 
 /** One token costs one millionth of the prompt, and ten of the answer. */
 const PRICE = { input_per_million: 1, output_per_million: 10 };

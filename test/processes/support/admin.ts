@@ -1,21 +1,12 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { adminCommand, type Outcome } from '../../support/admin-command.js';
+import { environmentOf } from '../../contract/accounts/admin.js';
+import type { Outcome } from '../../support/admin-command.js';
 import type { TestDatabase } from '../../support/database.js';
 
 const ADMIN = fileURLToPath(new URL('../../../dist/admin.js', import.meta.url));
 if (!existsSync(ADMIN)) throw new Error('dist/admin.js is missing: run "npm run build".');
-
-/** Runs a command, whose standard input stays open and silent. */
-export function admin(database: TestDatabase, ...words: string[]): Promise<Outcome> {
-  return adminCommand(environmentOf(database), words);
-}
-
-/** Runs a command. @param input all that the standard input holds. */
-export function adminWith(input: string | Buffer, database: TestDatabase, ...words: string[]): Promise<Outcome> {
-  return adminCommand(environmentOf(database), words, input);
-}
 
 /** Runs a command as a process of its own. */
 export function adminProcess(input: string, database: TestDatabase, ...words: string[]): Promise<Outcome> {
@@ -57,8 +48,4 @@ export function adminInTerminal(
       resolve({ exitCode, shown });
     });
   });
-}
-
-function environmentOf({ config }: TestDatabase): Record<string, string> {
-  return { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
 }

@@ -1,0 +1,16 @@
+import { adminCommand, type Outcome } from '../../support/admin-command.js';
+import type { TestDatabase } from '../../support/database.js';
+
+/** Runs a command, whose standard input stays open and silent. */
+export function admin(database: TestDatabase, ...words: string[]): Promise<Outcome> {
+  return adminCommand(environmentOf(database), words);
+}
+
+/** Runs a command. @param input all that the standard input holds. */
+export function adminWith(input: string | Buffer, database: TestDatabase, ...words: string[]): Promise<Outcome> {
+  return adminCommand(environmentOf(database), words, input);
+}
+
+export function environmentOf({ config }: TestDatabase): Record<string, string> {
+  return { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
+}
