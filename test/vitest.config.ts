@@ -31,7 +31,7 @@ const filesIn = (folder: string): string => `${folder}/**/*.test.ts`;
 const ONLY_ON_SERVERS = [
   'contract/database/dropped-connections.test.ts',
   'contract/durable/{redis-stream-store,stream-lifetimes}.test.ts',
-  'contract/redis/membership.test.ts',
+  'contract/redis/*.test.ts',
   'contract/routing/redis-cooldowns.test.ts',
   'contract/sign-in/redis.test.ts',
   'contract/throttling/redis*.test.ts',
@@ -170,7 +170,7 @@ export default defineConfig({
       {
         extends: true,
         plugins: [builtModules],
-        test: { ...SHARING_MODULES, name: 'servers', include: ON_SERVERS, env: { TEST_STORES: 'servers' } },
+        test: { ...SHARING_MODULES, name: 'servers', include: [...ON_SERVERS, 'contract/redis/*.test.ts'], env: { TEST_STORES: 'servers' } },
       },
       {
         extends: true,

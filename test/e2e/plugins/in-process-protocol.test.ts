@@ -204,12 +204,12 @@ describe('a protocol that answers in the process', () => {
         yield text('Hi');
         yield COMPLETE;
       });
-      const models = inProcessModels([name], { first_token_ms: 10_000, idle_ms: 10_000 });
+      const models = inProcessModels([name], { first_token_ms: 3_000, idle_ms: 3_000 });
       const alone = await startService({ ...models, protocols: [protocol] });
       const answer = openStream(alone.origin, { ...asking(name), key: (await alone.createKey()).key });
       for (const { started, over } of steps) {
         await started.opened;
-        await time.move(7_000);
+        await time.move(2_000);
         over.open();
       }
       expect(await wireOf(await answer)).toMatchObject({ text: 'Hi', terminal: 'done' });
