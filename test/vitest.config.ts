@@ -170,7 +170,12 @@ export default defineConfig({
       {
         extends: true,
         plugins: [builtModules],
-        test: { ...SHARING_MODULES, name: 'servers', include: [...ON_SERVERS, 'contract/redis/*.test.ts'], env: { TEST_STORES: 'servers' } },
+        test: {
+          ...SHARING_MODULES,
+          name: 'servers',
+          include: [...ON_SERVERS, 'contract/redis/*.test.ts'],
+          env: { TEST_STORES: 'servers' },
+        },
       },
       {
         extends: true,
