@@ -148,7 +148,8 @@ export class ChatService {
     const { accountId, tier } = caller.principal;
     const contents = requestedContents(request);
     const asked = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
-    const answer = await hooked?.hooks.answerTo(request, hooked.context);
+    // Without hooks, nothing is awaited.
+    const answer = hooked && (await hooked.hooks.answerTo(request, hooked.context));
     const model = answer === undefined ? asked : this.router.answering(asked, answer.name, answer.parts);
     const counted = promptTokens(request);
     const prompt = counted instanceof Promise ? await counted : counted;
