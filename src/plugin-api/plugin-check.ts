@@ -43,7 +43,7 @@ const MEMBERS = Object.keys({
   admin: 1,
 } satisfies Record<keyof PluginDescription, 1>);
 
-interface GivenPlugin {
+export interface GivenPlugin {
   readonly module: Plugin;
   /** `undefined`: the class has no description. */
   readonly plugin: DescribedPlugin | undefined;

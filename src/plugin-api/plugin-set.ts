@@ -5,7 +5,7 @@ import { BUILT_INS } from '../platform/http/surface/plugins-in-use.js';
 import { pluginOf, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS, VALUE_EXTENSIONS } from './extension-points.js';
 import { PLUGIN_ASSETS } from './page-extensions.js';
-import { pluginProblems } from './plugin-check.js';
+import { pluginProblems, type GivenPlugin } from './plugin-check.js';
 import type { PluginSchemas } from './plugin-configs.js';
 
 /** A class with `@ChatPlugin()`, or a dynamic module of such a class. */
@@ -18,7 +18,6 @@ interface RegisteredPlugin extends DescribedPlugin {
 /** The plugins of an application, checked. */
 export class PluginSet {
   private readonly plugins: readonly RegisteredPlugin[];
-
   private readonly builtIns: readonly RegisteredPlugin[];
 
   /**
@@ -89,11 +88,6 @@ export class PluginSet {
   get descriptions() {
     return this.plugins.map(({ description }) => description);
   }
-}
-
-interface GivenPlugin {
-  readonly module: Plugin;
-  readonly plugin: DescribedPlugin | undefined;
 }
 
 function descriptionOf(module: Plugin): GivenPlugin {

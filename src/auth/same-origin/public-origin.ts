@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { TLSSocket } from 'node:tls';
+import type { Config } from '../../platform/config/config.js';
 
 /** Whether the client uses HTTPS, as far as this service can see. */
 export function isSecure(request: Request): boolean {
@@ -14,6 +15,11 @@ export function hostOf(request: Request): string {
 /** Scheme and host by which the client reaches the service. */
 export function publicOriginOf(request: Request): string {
   return `${isSecure(request) ? 'https' : 'http'}://${hostOf(request)}`;
+}
+
+/** The origin of links that people send to others: `PUBLIC_URL`, or the origin by which the client reaches the service. */
+export function linkOrigin({ publicUrl }: Pick<Config, 'publicUrl'>, request: Request): string {
+  return publicUrl ?? publicOriginOf(request);
 }
 
 /**

@@ -3,7 +3,7 @@ export { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
 export { unauthenticated } from '../../auth/bearer/bearer-header.js';
 export { sitePrefixOf } from '../../auth/network/client-network.js';
 export { bearerTokenIn, OperatorApi, operatorOf } from '../../auth/operators/operator-access.js';
-export { isSecure, publicOriginOf } from '../../auth/same-origin/public-origin.js';
+export { isSecure, linkOrigin, publicOriginOf } from '../../auth/same-origin/public-origin.js';
 export { sourceOf } from '../../auth/same-origin/same-origin.guard.js';
 export { authorOf, clearSession, CurrentSession, sessionOf } from '../../auth/session/request-session.js';
 export { acceptsSessionCookie, SessionCookie } from '../../auth/session/session-cookie.js';

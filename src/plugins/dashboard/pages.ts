@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { isSecure, publicOriginOf } from '../../plugin-api/core/auth.js';
+import { isSecure, linkOrigin } from '../../plugin-api/core/auth.js';
 import { Extensions, type ServiceError } from '../../plugin-api/core/common.js';
 import { type BuiltInPlugin, type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { PluginsInUse, recordSentError, WholeBody } from '../../plugin-api/core/http.js';
@@ -53,9 +53,9 @@ export class Pages {
     return { origin: singleSignOn.publicUrl, host: new URL(singleSignOn.issuer).host };
   }
 
-  /** The origin of links that people send to others: `PUBLIC_URL`, or the origin by which the client reaches the service. */
+  /** See {@link linkOrigin}. */
   originOf(request: Request): string {
-    return this.config.publicUrl ?? publicOriginOf(request);
+    return linkOrigin(this.config, request);
   }
 
   /** Whether a plugin of the service is in use, so that its pages exist. */

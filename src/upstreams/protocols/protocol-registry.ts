@@ -29,7 +29,7 @@ export const PROTOCOLS: readonly Protocol[] = [
 export const PLUGIN_PROTOCOLS = new ExtensionPoint<Protocol>('protocols');
 
 /** An upstream with its protocol. The options of the upstream are checked. */
-interface ConnectedUpstream {
+export interface ConnectedUpstream {
   readonly protocol: Protocol;
   readonly upstream: UpstreamConfig;
   /** The credentials of an upstream that has `credentials` in CONFIG_FILE. */

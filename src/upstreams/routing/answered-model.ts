@@ -1,20 +1,14 @@
 import type { ModelConfig, UpstreamConfig } from '../../platform/config/config.js';
 import { CAPABILITIES } from '../../platform/config/capabilities.js';
-import type { InProcessProtocol } from '../contract/protocol.js';
 import type { StreamPart } from '../contract/stream-part.js';
-
-/** An upstream that is a single answer of this process, and its protocol. */
-export interface AnsweringUpstream {
-  readonly upstream: UpstreamConfig;
-  readonly protocol: InProcessProtocol;
-}
+import type { ConnectedUpstream } from '../protocols/protocol-registry.js';
 
 /** The times of an answer that does not come from a provider. */
 const TIMEOUTS = { connectMs: 1, firstTokenMs: 60_000, idleMs: 60_000 };
 const FREE = { inputPerMillion: 0, outputPerMillion: 0 };
 
 /** Returns an upstream that answers one request with `parts`. */
-export function answeringUpstream(name: string, parts: AsyncIterable<StreamPart>): AnsweringUpstream {
+export function answeringUpstream(name: string, parts: AsyncIterable<StreamPart>): ConnectedUpstream {
   return {
     upstream: {
       ...{ name, protocol: name, baseUrl: undefined, apiKey: undefined, headers: {}, options: undefined },

@@ -5,7 +5,7 @@ const REQUEST = /^[A-Z]+ \//;
 /** Matches a whole response `100 Continue`. */
 const CONTINUE = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGINNINGS = ['HTTP/1.1 100', 'HTTP/1.0 100'];
-const BEGINNING_LENGTH = 12;
+const BEGINNING_LENGTH = Math.max(...BEGINNINGS.map(({ length }) => length));
 /** The maximum number of bytes of all these responses together. */
 const MAX_BYTES = 16 * 1024;
 

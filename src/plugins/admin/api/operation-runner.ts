@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
 import { accountIdOf, type CascadeOptions, OperatorRequests } from '../../../plugin-api/core/accounts.js';
-import { authorOf, bearerTokenIn, operatorOf, publicOriginOf } from '../../../plugin-api/core/auth.js';
+import { authorOf, bearerTokenIn, operatorOf, linkOrigin } from '../../../plugin-api/core/auth.js';
 import { canonicalJson, type Clock, CLOCK, ServiceError } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import type { ApiInput, Creation, Operation } from '../operations/operation.js';
@@ -55,7 +55,7 @@ export class OperationRunner {
       operatorId: operatorOf(request).id,
       now: this.now,
       once: (creation) => this.createOnce(request, creation),
-      linkTo: (path) => `${this.config.publicUrl ?? publicOriginOf(request)}${path}`,
+      linkTo: (path) => `${linkOrigin(this.config, request)}${path}`,
     };
   }
 
