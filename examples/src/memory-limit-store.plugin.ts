@@ -65,7 +65,10 @@ export class MemoryLimitStore extends LimitStore {
     let isSettled = ofTokens.length === 0;
     let holdsSlot = true;
     for (const limit of limits) {
-      if (limit.window !== 'none') this.countOf(use, limit).used += limit.unit === 'requests' ? (limit.cost ?? 1) : 0;
+      if (limit.window === 'none') continue;
+      const count = this.countOf(use, limit);
+      // A negative cost gives requests back.
+      count.used = Math.max(0, count.used + (limit.unit === 'requests' ? (limit.cost ?? 1) : 0));
     }
     this.hold(use, ofStreams, 1);
     this.hold(use, ofTokens, reserved);

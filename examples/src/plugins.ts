@@ -15,6 +15,7 @@ import { ModelLimitsPlugin } from './model-limits.plugin.js';
 import { MonthlyBudgetPlugin } from './monthly-budget.plugin.js';
 import { PromptsPagePlugin } from './prompts-page.plugin.js';
 import { PromptsPlugin } from './prompts.plugin.js';
+import { ProxySignInPlugin } from './proxy-sign-in.plugin.js';
 import { RedactorPlugin } from './redactor.plugin.js';
 import { RegistryPlugin } from './registry-models.plugin.js';
 import { ResponseCachePlugin } from './response-cache.plugin.js';
@@ -48,6 +49,7 @@ export const PLUGINS = [
   GuardrailPlugin,
   PromptsPlugin,
   PromptsPagePlugin,
+  ProxySignInPlugin,
   AnswerLengthsPlugin,
   SpendingPlugin,
   SpendingPagePlugin,

@@ -13,6 +13,8 @@ export interface CompletionLease extends Lease {
   takeOver?(): void;
   /** Returns the same lease for one more completion of the request. The lease adds up what all of them use. */
   part?(): CompletionLease;
+  /** Called when a hook has refused the request. The limits then do not count it, if no other completion of it has begun. */
+  giveBack?(): Promise<void>;
 }
 
 /**
@@ -31,6 +33,11 @@ export interface ChatCaller {
    * completion is over. The lease of a request adds up the tokens of all its completions, and ends with the response.
    */
   readonly lease?: CompletionLease | undefined;
+  /**
+   * True for a request that was admitted before the process began to stop. Its completions may begin until the grace period is over;
+   * others are then refused with `shutting_down`.
+   */
+  readonly isAdmitted?: boolean | undefined;
   /** True when the completion continues although the client of the request has left. For the ledger only. */
   readonly detached?: boolean;
   /**
@@ -59,6 +66,7 @@ export const Caller = createParamDecorator((_: unknown, execution: ExecutionCont
     signal: clientGone(http.getResponse<Response>()),
     requestId: context.requestId,
     lease: context.lease,
+    isAdmitted: context.isAdmitted,
     context,
   };
 });

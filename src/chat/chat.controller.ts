@@ -113,8 +113,8 @@ export class ChatController {
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
     const { context } = response.req;
-    const { requestId, durable } = context;
-    const caller = { principal, signal, requestId, lease, context };
+    const { requestId, durable, isAdmitted } = context;
+    const caller = { principal, signal, requestId, lease, isAdmitted, context };
     if (durable !== undefined) {
       return this.durable.respond(durable, body, caller, response, this.clock(body));
     }

@@ -117,7 +117,7 @@ export class ChatService {
     caller: ChatCaller,
     options: CompletionOptions,
   ): Promise<RecordedParts> {
-    const { principal, requestId, signal } = caller;
+    const { principal, requestId, signal, isAdmitted } = caller;
     const over = new AbortController();
     const end = (): void => {
       signal.removeEventListener('abort', end);
@@ -127,9 +127,9 @@ export class ChatService {
     const { hooks } = this;
     const lease = caller.lease?.part?.();
     const recordId = this.ledger.newId();
-    const context: HookContext = { principal, requestId, recordId, signal: over.signal, lease, options };
+    const context: HookContext = { principal, requestId, recordId, signal: over.signal, lease, isAdmitted, options };
     try {
-      const transformed = await hooks.transform(request, context);
+      const transformed = await notCounted(hooks.transform(request, context), caller);
       return await this.begin(transformed, request, caller, options, { hooks, context, end });
     } catch (error) {
       end();
@@ -149,7 +149,7 @@ export class ChatService {
     const contents = requestedContents(request);
     const asked = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
     // Without hooks, nothing is awaited.
-    const answer = hooked && (await hooked.hooks.answerTo(request, hooked.context));
+    const answer = hooked && (await notCounted(hooked.hooks.answerTo(request, hooked.context), caller));
     const model = answer === undefined ? asked : this.router.answering(asked, answer.name, answer.parts);
     const counted = promptTokens(request);
     const prompt = counted instanceof Promise ? await counted : counted;
@@ -192,6 +192,16 @@ export class ChatService {
 function release(lease: CompletionLease | undefined): void {
   if (lease?.takeOver === undefined) lease?.settle(0);
   lease?.release();
+}
+
+/** Waits for the hooks. The limits do not count a request that a hook refuses. */
+async function notCounted<Result>(hooks: Promise<Result>, { lease }: ChatCaller): Promise<Result> {
+  try {
+    return await hooks;
+  } catch (error) {
+    if (error instanceof ServiceError) await lease?.giveBack?.();
+    throw error;
+  }
 }
 
 /** Converts the error of a revoked key to `unauthenticated`, for the time before the headers are sent. */

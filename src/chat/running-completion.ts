@@ -70,9 +70,9 @@ export class RunningCompletion {
    * @throws {ServiceError} `shutting_down` or `unavailable` when the process takes no more streams.
    */
   register(openStreams: OpenStreams): void {
-    const { principal, signal } = this.caller;
+    const { principal, signal, isAdmitted } = this.caller;
     signal.throwIfAborted();
-    this.unregister = openStreams.add(principal, this.stop);
+    this.unregister = openStreams.add(principal, this.stop, isAdmitted);
     signal.addEventListener('abort', this.leave);
   }
 

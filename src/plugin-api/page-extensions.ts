@@ -1,13 +1,19 @@
 import { ExtensionPoint } from '../platform/common/extensions/extensions.js';
 
+export const NAVIGATION_AUDIENCES = ['everyone', 'operators', 'visitors'] as const;
+type NavigationAudience = (typeof NAVIGATION_AUDIENCES)[number];
+
 /** An entry of a plugin in the navigation. */
 export interface NavigationEntry {
   /** The text of the link. */
   readonly label: string;
   /** The path of the page, such as `/prompts`. */
   readonly path: string;
-  /** Who sees the entry: everyone who is signed in (default), or operators only. The page itself needs `@OperatorOnly()`. */
-  readonly audience?: 'everyone' | 'operators';
+  /**
+   * Who sees the entry: everyone who is signed in (default), or operators only, whose page needs `@OperatorOnly()`. Visitors see it as a
+   * button on the page Sign in: another way to sign in.
+   */
+  readonly audience?: NavigationAudience;
 }
 
 /** The entries of plugins, after those of the service. */

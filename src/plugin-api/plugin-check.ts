@@ -1,6 +1,7 @@
 import { VERSION } from '../platform/common/version.js';
 import { isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
+import { NAVIGATION_AUDIENCES } from './page-extensions.js';
 import type { Plugin } from './plugin-set.js';
 import type { PluginDescription } from './plugin-description.js';
 
@@ -96,8 +97,8 @@ function* problemsOf(description: PluginDescription): Generator<string> {
   for (const { path, label, audience = 'everyone' } of navigation) {
     if (!PATH.test(path) || label === '')
       yield 'an entry of navigation needs a label, and a path that begins with "/".';
-    if (!['everyone', 'operators'].includes(audience))
-      yield `the audience of the navigation entry "${label}" must be "everyone" or "operators".`;
+    if (!NAVIGATION_AUDIENCES.includes(audience))
+      yield `the audience of the navigation entry "${label}" must be one of ${NAVIGATION_AUDIENCES.join(', ')}.`;
   }
   for (const { name: migration } of migrations) {
     if (MIGRATION.test(migration)) continue;

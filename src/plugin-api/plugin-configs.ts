@@ -5,6 +5,7 @@ import { ConfigReloads } from '../platform/config/config-reloads.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { checkedOptions } from '../upstreams/contract/options-schema.js';
 import type { PluginDescription } from './plugin-description.js';
+import { checkedWithVariables, variableName } from './plugin-variables.js';
 
 /**
  * Injection token: the checked configuration of the plugin whose module injects it. `undefined` without a schema.
@@ -49,11 +50,16 @@ export class PluginConfigs {
 
   /** Returns the checked configurations by name, and replaces the members of plugins in the tiers by the checked ones. */
   private checked(config: Config): ReadonlyMap<string, unknown> {
-    const { catalogName, plugins, tiers } = config;
+    const { catalogName, plugins, pluginVariables, tiers } = config;
     const problems = this.unknown(plugins.keys(), `${catalogName}.plugins`);
+    const names = new Set([...this.schemas.keys()].map(variableName));
+    for (const { variable, plugin } of pluginVariables) {
+      if (!names.has(plugin)) problems.push(`${variable}: there is no plugin of this name`);
+    }
     const byName = new Map<string, unknown>();
     for (const [name, { config: schema, liveConfig = false }] of this.schemas) {
-      const { options, issues } = checkedOptions(schema, plugins.get(name), `the plugin ${name}`);
+      const own = pluginVariables.filter(({ plugin }) => plugin === variableName(name));
+      const { options, issues } = checkedWithVariables(schema, plugins.get(name), own, `the plugin ${name}`);
       problems.push(...issues.map((issue) => `${catalogName}.plugins.${name}${issue}`));
       if (liveConfig && !isObject(options)) problems.push(`${catalogName}.plugins.${name}: must be an object`);
       byName.set(name, options);

@@ -66,11 +66,16 @@ export interface AccountLimit {
    * few different keys: each has a counter.
    */
   readonly key?: string;
+  /**
+   * Counts the requests of all accounts whose calls name this scope together, such as `team:red`: 1 to 128 letters, digits and `_.:@-`.
+   * Without it, each account is counted apart.
+   */
+  readonly scope?: string;
   /** `requests`: the cost at admission. `streams`: a slot until the stream ends. `tokens`: reserved, and then the used tokens. */
   readonly unit: LimitUnit;
   /** When the count begins again. A minute begins with its first request. Days and months are those of UTC. `none` for streams. */
   readonly window: LimitWindow;
-  /** How many units an account may use in one window. */
+  /** How many units the account, or the scope, may use in one window. */
   readonly max: number;
   /** How many units of `requests` this request uses: a whole number. By default 1. */
   readonly cost?: number;
@@ -86,8 +91,8 @@ export interface AccountLimit {
 }
 
 /**
- * Limits of a plugin. They are checked and counted in one step with the limits of the tier, in the process or in Redis. A request
- * that one limit refuses uses nothing of the others, and gets 429 with `Retry-After`.
+ * Limits of a plugin. They are checked and counted in one step with the limits of the tier, in the process or in Redis, and those of a
+ * scope in a step of their own. A request that one limit refuses uses nothing of the others, and gets 429 with `Retry-After`.
  *
  * @experimental
  * @since 1.0

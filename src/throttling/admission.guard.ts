@@ -1,7 +1,15 @@
 import { Injectable, type CanActivate, type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { DrainState } from '../platform/common/drain-state.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import type { RequestLease } from './request-lease.js';
+
+declare module '../platform/http/request/request-context.js' {
+  interface RequestContext {
+    /** True when the request was admitted before the process began to stop. `undefined`: nothing was counted. */
+    isAdmitted?: boolean;
+  }
+}
 
 /**
  * The `RequestLease` of this request, or `undefined` when the tier has no limits or the route is not `@LimitedByTier()`.
@@ -19,7 +27,10 @@ export const AdmissionLease = createParamDecorator(
  */
 @Injectable()
 export class AdmissionGuard implements CanActivate {
-  constructor(private readonly limiter: RequestLimiter) {}
+  constructor(
+    private readonly limiter: RequestLimiter,
+    private readonly drainState: DrainState,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
@@ -29,8 +40,13 @@ export class AdmissionGuard implements CanActivate {
   }
 
   private async admit(request: Request, response: Response, limited: LimitedRequest): Promise<boolean> {
-    if (limited.counts && request.context.isRepeated !== true) await this.limiter.admit(request, response, limited);
-    else await this.limiter.showLimits(request, response);
+    const { context } = request;
+    if (limited.counts && context.isRepeated !== true) {
+      await this.limiter.admit(request, response, limited);
+      context.isAdmitted = this.drainState.admit(response);
+    } else {
+      await this.limiter.showLimits(request, response);
+    }
     return true;
   }
 }

@@ -90,7 +90,8 @@ export function refusalError(
   }
   const { code, label, unit, window } = definition;
   const { limit = 0, remaining = 0 } = state[refusedBy] ?? {};
-  let message = `The ${refusedBy in KEY_LIMITS ? 'API key' : 'tier'} allows ${limit} ${label}.`;
+  const scope = ofPlugins.find(({ name }) => name === refusedBy)?.scope;
+  let message = `${scope ?? (refusedBy in KEY_LIMITS ? 'The API key' : 'The tier')} allows ${limit} ${label}.`;
   if (unit === 'tokens') {
     const need = needed === undefined ? '' : `, and this request needs up to ${needed.atLeast}`;
     message += ` ${remaining} remain ${REMAIN[window]}${need}.${adviceOf(needed, remaining, limit)}`;

@@ -24,7 +24,7 @@ export interface Limit {
    * day or of a month.
    */
   readonly key?: string | undefined;
-  /** How many units of `requests` an admission uses. By default 1. */
+  /** How many units of `requests` an admission uses. By default 1. A negative number gives units of the current window back. */
   readonly cost?: number | undefined;
   /**
    * Returns the tokens of the key that were used from `from` on, when nothing was counted yet in a day or a month. Without the
@@ -76,6 +76,7 @@ export interface TokenDemand {
  * @since 1.0
  */
 export interface AdmissionRequest {
+  /** The id of the account. `scope:<name>` for the limits of a plugin that all accounts of a scope share. */
   readonly accountId: string;
   /** All limits that the request must pass. When several refuse it, the refusal names the first of them. */
   readonly limits: readonly Limit[];

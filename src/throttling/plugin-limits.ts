@@ -5,10 +5,13 @@ import { ACCOUNT_LIMITS, type AccountLimit, type AccountLimits, type LimitedCall
 import type { Limit } from './limit-store.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
+const SCOPE = /^[\w.:@-]{1,128}$/;
 const NOTHING_BEFORE = (): Promise<number> => Promise.resolve(0);
 
 /** A limit of a plugin, with what headers and errors need. */
 export interface PluginLimit extends Limit {
+  /** `undefined`: the account. */
+  readonly scope: string | undefined;
   readonly definition: Pick<LimitDefinition, 'unit' | 'window' | 'label' | 'header' | 'code'>;
 }
 
@@ -35,7 +38,7 @@ export class PluginLimits implements OnModuleInit {
     for (const limit of limits) {
       if (!isValid(limit) || names.has(limit.name)) {
         throw new Error(
-          `The limit "${limit.name}" of a plugin is invalid: it needs a name of its own, and whole numbers.`,
+          `The limit "${limit.name}" of a plugin is invalid: it needs a name of its own, and whole numbers; a scope has up to 128 letters, digits and _.:@-.`,
         );
       }
       names.add(limit.name);
@@ -44,14 +47,27 @@ export class PluginLimits implements OnModuleInit {
   }
 }
 
-function isValid({ name, unit, window, max, cost = 1 }: AccountLimit): boolean {
+function isValid({ name, scope, unit, window, max, cost = 1 }: AccountLimit): boolean {
   const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
-  return NAME.test(name) && isCount(max) && isCount(cost) && (window === 'none') === (unit === 'streams');
+  if (!NAME.test(name) || (scope !== undefined && !SCOPE.test(scope))) return false;
+  return isCount(max) && isCount(cost) && (window === 'none') === (unit === 'streams');
 }
 
-function pluginLimit({ name, key, unit, window, max, cost, usedBefore, header, label }: AccountLimit): PluginLimit {
+function pluginLimit({
+  name,
+  key,
+  scope,
+  unit,
+  window,
+  max,
+  cost,
+  usedBefore,
+  header,
+  label,
+}: AccountLimit): PluginLimit {
   return {
     name,
+    scope,
     // Each limit has counters of its own, so that its tokens and its streams are counted apart from those of the tier.
     key: key === undefined ? `own:${name}` : `own:${name}:${key}`,
     unit,

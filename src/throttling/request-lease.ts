@@ -28,6 +28,7 @@ export class RequestLease implements Lease {
   private running = 0;
   private isOver = false;
   private isOutlived = false;
+  private hasBegun = false;
   private holdsSlot: boolean;
 
   constructor(
@@ -35,6 +36,7 @@ export class RequestLease implements Lease {
     response: Response,
     private readonly slots: Pick<StreamSlots, 'takenInTiers'>,
     holdsSlot: boolean,
+    private readonly giveRequestBack: () => Promise<void>,
   ) {
     this.holdsSlot = holdsSlot;
     if (holdsSlot) slots.takenInTiers++;
@@ -52,9 +54,10 @@ export class RequestLease implements Lease {
   }
 
   /** Keeps the slot and the tokens when the response is over, until the returned lease is released. */
-  outlive(): LeasePart {
+  outlive(): LeasePart & Pick<RequestLease, 'giveBack'> {
     this.isOutlived = true;
     return Object.assign(this.part(), {
+      giveBack: () => this.giveBack(),
       release: () => {
         this.end();
       },
@@ -82,6 +85,14 @@ export class RequestLease implements Lease {
   /** A completion begins. After this call, the caller must call {@link settle}, regardless of how the completion ends. */
   takeOver(): void {
     this.running += 1;
+    this.hasBegun = true;
+  }
+
+  /** Does not count the request, because it was refused before any of its completions has begun. */
+  async giveBack(): Promise<void> {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    await this.giveRequestBack();
   }
 
   /** Has no effect: the request keeps its slot until its response is over. */

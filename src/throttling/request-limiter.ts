@@ -5,6 +5,7 @@ import type { ServiceError } from '../platform/common/service-error.js';
 import type { TierConfig } from '../platform/config/config.js';
 import type { LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
+import { admitToAll, type LimitGroup } from './joint-admission.js';
 import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
@@ -98,9 +99,9 @@ export class RequestLimiter {
     const ofPlugins = this.ofPlugins.isEmpty ? [] : await this.ofPlugins.of(callOf(request, body));
     const release = limited.opensStream ? this.slots.take(response) : undefined;
     if (limited.limits.length + ofPlugins.length === 0) return;
-    const all = ofPlugins.length === 0 ? limited : { ...limited, limits: [...limited.limits, ...ofPlugins] };
     try {
-      await this.count(request, response, all, await demandOf(all, body), ofPlugins);
+      const tokens = await demandOf(limited, ofPlugins, body);
+      await this.count(request, response, groupsOf(limited, ofPlugins), tokens, ofPlugins);
     } catch (error) {
       release?.();
       throw error;
@@ -114,21 +115,26 @@ export class RequestLimiter {
    */
   async countRefused(request: Request, response: Response): Promise<void> {
     const { limited } = request.context;
-    if (limited?.counts === true && limited.limits.length > 0) await this.count(request, response, limited, NO_TOKENS);
+    if (limited?.counts !== true || limited.limits.length === 0) return;
+    await this.count(request, response, [limited], NO_TOKENS, []);
   }
 
   private async count(
     request: Request,
     response: Response,
-    { accountId, limits }: LimitedRequest,
+    groups: readonly LimitGroup[],
     tokens: TokenDemand,
-    ofPlugins: readonly PluginLimit[] = [],
+    ofPlugins: readonly PluginLimit[],
   ): Promise<void> {
-    const admission = await this.store.admit({ accountId, limits, tokens });
+    const admission = await admitToAll(this.store, groups, tokens);
     setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state, ofPlugins);
     if (!admission.admitted) throw refused(request, admission, tokens, ofPlugins);
-    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
-    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
+    const holdsSlot = groups.some(({ limits }) => limits.some(({ unit }) => unit === 'streams'));
+    const giveBack = async (): Promise<void> => {
+      const states = await admission.giveBack();
+      if (!response.headersSent) setLimitHeaders(response, LIMIT_HEADER_PREFIX, states, ofPlugins);
+    };
+    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot, giveBack);
   }
 }
 
@@ -143,12 +149,25 @@ function refused(
   return refusalError(refusal, needed, ofPlugins);
 }
 
+/** Returns the limits by the place where they are counted: first those of the account, then those of each scope. */
+function groupsOf(ofAccount: LimitGroup, ofPlugins: readonly PluginLimit[]): readonly LimitGroup[] {
+  if (ofPlugins.length === 0) return [ofAccount];
+  const { accountId, limits } = ofAccount;
+  const scopes = new Set(ofPlugins.map(({ scope }) => scope));
+  const of = (wanted: string | undefined): readonly PluginLimit[] => ofPlugins.filter(({ scope }) => scope === wanted);
+  const own = { accountId, limits: [...limits, ...of(undefined)] };
+  scopes.delete(undefined);
+  const shared = [...scopes].map((scope) => ({ accountId: `scope:${scope ?? ''}`, limits: of(scope) }));
+  return [own, ...shared].filter((group) => group.limits.length > 0);
+}
+
 /** Returns a promise only for a long prompt. */
 function demandOf(
   { limits, tokenUse, tier }: LimitedRequest,
+  ofPlugins: readonly PluginLimit[],
   body: object | undefined,
 ): TokenDemand | Promise<TokenDemand> {
-  const ofTokens = limits.filter(({ unit }) => unit === 'tokens');
+  const ofTokens = [...limits, ...ofPlugins].filter(({ unit }) => unit === 'tokens');
   if (tokenUse === undefined || body === undefined || ofTokens.length === 0) return NO_TOKENS;
   return tokenUse.tokensOf(body, tier, Math.min(...ofTokens.map(({ max }) => max)));
 }

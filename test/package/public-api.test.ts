@@ -23,7 +23,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
     FormProblems Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow Limit LimitStore LimitedByTier
     LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition ModelSource OpenAiProtocol OpensStream
     OperatorOnly OutsideApi PLUGIN_CONFIG Page PageController PageForm Pages PluginRedis Principal ProviderEvent
-    ProviderFailure Public ReadinessCheck SecurityScheme ServiceError SessionOnly StreamFormat StreamPart
+    ProviderFailure Public ReadinessCheck SecurityScheme ServiceError SessionOnly SessionStart StreamFormat StreamPart
     StreamSender Surface TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord
     UsageReports bootstrap credentialsUnavailable defineError endpoint errorEventParts isFromTrustedProxy isText
     loadConfig ndjson optionMembers parseJsonObject providerFailure runAdmin sseEvent streamHeaders tokenCount

@@ -1,15 +1,38 @@
 import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { SessionsService, type NewSession, type SessionOrigin } from '../../accounts/sessions/sessions.service.js';
+import './request-session.js';
+import { SessionCookie } from './session-cookie.js';
 
-/** Begins the session of an account whose owner was just recognized, by a password or by an issuer. */
+/**
+ * Begins the session of an account whose owner was just recognized, by a password, by an issuer or by a plugin.
+ *
+ * @since 1.0
+ */
 @Injectable()
 export class SessionStart {
   constructor(
     private readonly accounts: AccountsService,
     private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
   ) {}
+
+  /**
+   * Signs the owner of an account in, in the browser that has sent the request. A session that the browser has ends.
+   *
+   * @throws {ServiceError} `forbidden` when the account is disabled.
+   */
+  async signIn(account: Account, response: Response): Promise<void> {
+    const { ip: source, context } = response.req;
+    const session = await this.begin(account, undefined, source);
+    if (session === undefined) throw new ServiceError('forbidden', 'This account cannot sign in.');
+    const earlier = context.session?.sessionId;
+    if (earlier !== undefined) await this.sessions.end(earlier, { actor: `account:${account.id}`, source });
+    this.cookie.set(response, session.token, session.expiresAt);
+  }
 
   /**
    * @param account the account as it was when its owner was recognized.

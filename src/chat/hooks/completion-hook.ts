@@ -31,6 +31,8 @@ export interface HookContext {
    * `ChatService` as the caller.
    */
   readonly lease?: CompletionLease | undefined;
+  /** Whether the completions of the request may begin while the process stops. */
+  readonly isAdmitted?: boolean | undefined;
   /** What the reader gets besides texts, if the request does not decide it. Compatible interfaces differ. */
   readonly options: CompletionOptions;
 }

@@ -18,6 +18,7 @@ export type EndStream = (reason: ServiceError) => void;
 export class OpenStreams {
   private readonly running = new Registry<EndStream>();
   private readonly readers = new Registry<EndStream>();
+  private isGraceOver = false;
   private onIdle: (() => void) | undefined;
 
   constructor(
@@ -25,7 +26,11 @@ export class OpenStreams {
     private readonly drainState: DrainState,
     private readonly shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    drainState.onIdle = () => {
+      this.notifyIfIdle();
+    };
+  }
 
   get count(): number {
     return this.running.size;
@@ -35,12 +40,13 @@ export class OpenStreams {
    * Adds a stream.
    *
    * @param end is called at most once, and never after the end of the stream.
+   * @param isAdmitted whether the stream belongs to a request that was admitted before the shutdown began.
    * @returns a function to call at the end of the stream, with or without a failure.
    * @throws {ServiceError} `shutting_down`, or `unavailable` above MAX_STREAMS. Routes with `@OpensStream()` check
    * MAX_STREAMS earlier.
    */
-  add(principal: Principal, end: EndStream): () => void {
-    if (this.drainState.isDraining) throw shuttingDown();
+  add(principal: Principal, end: EndStream, isAdmitted = false): () => void {
+    if (this.isGraceOver || (this.drainState.isDraining && !isAdmitted)) throw shuttingDown();
     if (this.running.size >= this.config.maxStreams) {
       this.shedLoad.count('streams');
       throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.', {
@@ -71,11 +77,12 @@ export class OpenStreams {
   }
 
   /**
-   * Resolves when all streams have ended. After `graceMs` the remaining streams receive the reason and have `noticeMs` to
+   * Resolves when all streams and all requests that may begin one have ended. After `graceMs` the remaining streams receive the reason and have `noticeMs` to
    * end. The second limit is necessary because a client that does not read cannot receive the reason.
    */
   async drain(graceMs: number, noticeMs: number): Promise<void> {
     if (await this.waitUntilIdle(graceMs)) return;
+    this.isGraceOver = true;
     const stop = (end: EndStream): void => {
       end(shuttingDown());
     };
@@ -109,7 +116,7 @@ export class OpenStreams {
   }
 
   private get isIdle(): boolean {
-    return this.running.size === 0 && this.readers.size === 0;
+    return this.running.size === 0 && this.readers.size === 0 && !this.drainState.hasAdmitted;
   }
 
   private notifyIfIdle(): void {

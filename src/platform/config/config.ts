@@ -1,6 +1,7 @@
 import type { Capability, GenerationOption, ThinkingKind } from './capabilities.js';
 import type { Budget } from './limits/budget.js';
 import type { TierLimits } from './limits/limit-table.js';
+import type { PluginVariable } from './sources/plugin-variables.js';
 import type { WebhookConfig } from './webhook-of.js';
 
 export type { WebhookConfig };
@@ -85,6 +86,8 @@ export interface Config {
   readonly webhooks: ReadonlyMap<string, WebhookConfig>;
   /** The configuration of the plugins by name, before the check by the plugins. */
   readonly plugins: ReadonlyMap<string, unknown>;
+  /** The variables of the environment that set members of these configurations. */
+  readonly pluginVariables: readonly PluginVariable[];
 }
 
 /** What CONFIG_FILE names, but the service does not offer, because variables of the environment are unset. */

@@ -18,6 +18,7 @@ import { webhookOf } from './webhook-of.js';
 import type { ConfigFile, UpstreamEntry } from './sources/config-file.js';
 import { readConfigFile, type ReadConfigFile } from './sources/read-config-file.js';
 import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
+import { pluginVariables } from './sources/plugin-variables.js';
 import { singleSignOnOf } from './sources/single-sign-on-environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
@@ -80,6 +81,7 @@ export function loadConfig(variables: Variables = process.env): Config {
     ...fromFile(file, upstreams, variables, unset),
     webhooks: builtInPlugins.has('webhooks') ? webhooks : new Map(),
     plugins,
+    pluginVariables: pluginVariables(variables),
   };
 }
 

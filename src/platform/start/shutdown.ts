@@ -31,10 +31,10 @@ export function stopOnSignals(app: NestExpressApplication, config: Config, logge
 }
 
 /**
- * Drains the service. The service still answers requests meanwhile: probes see that it is not ready, and new streams are
- * refused with `shutting_down`.
+ * Drains and closes the service. It still answers requests meanwhile: probes see that it is not ready, and new streams are refused with
+ * `shutting_down`. Requests that were admitted before go on.
  */
-async function drain(app: NestExpressApplication, { shutdownGraceMs }: Config): Promise<void> {
+export async function drain(app: NestExpressApplication, { shutdownGraceMs }: Config): Promise<void> {
   app.get(DrainState, { strict: false }).begin();
   await app.get(OpenStreams, { strict: false }).drain(shutdownGraceMs, LINGER_MS);
   const server: Server = app.getHttpServer();

@@ -9,7 +9,7 @@ import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/asset-set.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
 import { Layout, type Page } from './layout/layout.js';
-import { NAVIGATION_ENTRIES } from '../../plugin-api/page-extensions.js';
+import { NAVIGATION_ENTRIES, type NavigationEntry } from '../../plugin-api/page-extensions.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
 
 /** Where a sign-in at the issuer begins. */
@@ -61,6 +61,11 @@ export class Pages {
   /** Whether a plugin of the service is in use, so that its pages exist. */
   has(plugin: BuiltInPlugin): boolean {
     return this.plugins.has(plugin);
+  }
+
+  /** The ways to sign in that plugins add. */
+  get waysToSignIn(): readonly NavigationEntry[] {
+    return this.extensions.values(NAVIGATION_ENTRIES).filter(({ audience }) => audience === 'visitors');
   }
 
   /** Whether the service serves the documents and the description of the API. */

@@ -51,7 +51,7 @@ export function localPath(text: unknown): string | undefined {
 }
 
 /** The path of the page, with the path that opens afterwards in the query parameter `next`. */
-export function withNext(page: '/sign-in' | '/sign-up' | '/sign-in/single-sign-on', path: unknown): string {
+export function withNext(page: string, path: unknown): string {
   const next = localPath(path);
   return next === undefined || next === '/' ? page : `${page}?${new URLSearchParams({ next }).toString()}`;
 }

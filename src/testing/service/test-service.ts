@@ -7,7 +7,10 @@ import { AppModule } from '../../app.module.js';
 import { createService, createServiceBy, type CreateApplication } from '../../platform/start/service.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { drain } from '../../platform/start/shutdown.js';
 import type { Plugin } from '../../plugin-api/plugin-set.js';
+import { TestLoggers } from './test-loggers.js';
 import { testConfig } from './test-config.js';
 
 /**
@@ -34,7 +37,7 @@ export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Returns the time in milliseconds since 1970, for everything that uses `CLOCK`. Timers run as usual. Needs `@nestjs/testing`. */
   readonly clock?: Clock;
-  /** By default, nothing is logged. */
+  /** Gets what all services of the process log, as Nest has one logger for all. By default, nothing is logged. */
   readonly logger?: LoggerService | false;
 }
 
@@ -64,12 +67,18 @@ export interface TestService {
   readonly app: NestExpressApplication;
   /** Creates an API key. The member `key` of the result is the secret. */
   createKey(options?: TestKeyOptions): Promise<CreatedApiKey>;
+  /**
+   * Stops the service as SIGTERM does: it refuses new streams, lets those that run end within `SHUTDOWN_GRACE_SECONDS`, and closes.
+   */
+  drain(): Promise<void>;
   /** Closes all connections, and stops the service with all shutdown hooks. */
   stop(): Promise<void>;
 }
 
 @Module({})
 class TestModule {}
+
+const loggers = new TestLoggers();
 
 /**
  * Starts the service as `bootstrap` does: the same guards, filters, middleware, connections and routes. Several services can run
@@ -96,12 +105,20 @@ export async function createTestService({
   const config = testConfig(file, env);
   const module = { module: TestModule, imports: [AppModule.register({ config, plugins }), ...imports] };
   const replaced = clock === undefined ? overrides : [...overrides, { provide: CLOCK, useValue: clock }];
-  const app =
-    replaced.length === 0
-      ? await createService(module, logger)
-      : await createServiceBy(await creatorWith(replaced), module, logger);
-  await app.listen(config.port, config.host).catch(async (error: unknown) => {
-    await app.close();
+  const removeLogger = loggers.add(logger);
+  const create = async (): Promise<NestExpressApplication> => {
+    const created =
+      replaced.length === 0
+        ? await createService(module, loggers)
+        : await createServiceBy(await creatorWith(replaced), module, loggers);
+    await created.listen(config.port, config.host).catch(async (error: unknown) => {
+      await created.close();
+      throw error;
+    });
+    return created;
+  };
+  const app = await create().catch((error: unknown) => {
+    removeLogger();
     throw error;
   });
   // The event loop also waits for the tests, and for other work of the machine. No stream is refused for that.
@@ -120,9 +137,10 @@ export async function createTestService({
       const account = known ?? (await accounts.create({ email: address, password: 'correct horse battery', tier }));
       return keys.create(account.id, { name: 'test', expiresAt });
     },
+    drain: () => drain(app, app.get<Config>(CONFIG)).finally(removeLogger),
     async stop() {
       app.getHttpServer().closeAllConnections();
-      await app.close();
+      await app.close().finally(removeLogger);
     },
   };
 }

@@ -92,6 +92,23 @@ export function describeLimitStore(contract: LimitStoreContract): void {
       expect(admittedOf(admissions)).toHaveLength(3);
     });
 
+    it('get requests back by a negative cost, and never more than were counted', async () => {
+      const [first, second = first] = await openAll();
+      if (first === undefined || second === undefined) throw new Error('No store.');
+      const limits = { requestsPerMinute: 3 };
+      const { accountId } = await burst([first], 3, limits);
+      const giveBack = (cost: number) =>
+        second.admit({ accountId, limits: limitsOf(limits).map((limit) => ({ ...limit, cost })), tokens: NO_TOKENS });
+
+      const given = await giveBack(-1);
+      expect(given.state).toMatchObject({ requestsPerMinute: { remaining: 1 } });
+      expect((await admit(first, accountId, limits)).admitted).toBe(true);
+      expect((await admit(first, accountId, limits)).admitted).toBe(false);
+
+      await giveBack(-9);
+      expect(await first.peek(accountId, limitsOf(limits))).toMatchObject({ requestsPerMinute: { remaining: 3 } });
+    });
+
     it('release a slot once, however often it is released', async () => {
       const [first, second = first] = await openAll();
       if (first === undefined || second === undefined) throw new Error('No store.');

@@ -43,8 +43,10 @@ export class AccountUse {
     for (const window of this.windows.values()) window.seed = undefined;
   }
 
+  /** @param amount a negative amount takes back what was counted in the same window. */
   count(limit: Limit, amount: number, now: number): void {
-    this.begin(limit, now).used += amount;
+    const window = this.begin(limit, now);
+    window.used = Math.max(0, window.used + amount);
   }
 
   /**

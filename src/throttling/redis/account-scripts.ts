@@ -87,7 +87,7 @@ export const UNSEEDED = -1;
  *
  * ARGV: id of the lease ('' reads the state only); fewest and most tokens. Then for the account, and for each key: the tokens used
  * since the beginning of the day or the month ('?' not queried yet, '' unknown), the end of that day or month, the number of limits,
- * and for each limit its name, unit, window, maximum and cost.
+ * and for each limit its name, unit, window, maximum and cost. A negative cost gives units back.
  * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms. If unseeded, the
  * second number is 1 for the account, and n + 1 for the nth key.
  */
@@ -179,7 +179,7 @@ for _, subject in ipairs(subjects) do
       local unit, windowEnd = ARGV[i + 1], reply[2 * total + 3]
       reply[2 * total + 2] = reply[2 * total + 2] - (unit == 'tokens' and granted or tonumber(ARGV[i + 4]))
       if unit == 'requests' then
-        write(subject, subject.fields[2 * n + 1], subject.used[n] + tonumber(ARGV[i + 4]))
+        write(subject, subject.fields[2 * n + 1], math.max(0, subject.used[n] + tonumber(ARGV[i + 4])))
       end
       if windowEnd > 0 and tonumber(subject.stored[2 * n + 2]) ~= windowEnd then
         if unit ~= 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n]) end

@@ -19,7 +19,7 @@ interface OptionsIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-interface CheckedOptions {
+export interface CheckedOptions {
   readonly options: unknown;
   /** Each with the path inside the options, such as `.keep_alive: must be a string`. */
   readonly issues: readonly string[];

@@ -6,8 +6,11 @@ import {
   ChatService,
   LimitedByTier,
   TokensUsed,
+  ServiceError,
   type AccountLimits,
   type ChatCaller,
+  type ChatRequest,
+  type CompletionHook,
   type LimitedCall,
 } from '../../../src/index.js';
 import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
@@ -15,6 +18,27 @@ import { MODEL } from '../../support/catalog.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { sharedStores } from '../../replicas/support/stores.js';
+
+const TEAM_LIMIT = 10;
+
+/** Ten requests per minute of all accounts of a team. */
+class TeamLimits implements AccountLimits {
+  limitsOf({ principal: { tier } }: LimitedCall) {
+    const limit = { name: 'acme-team', unit: 'requests', window: 'minute', max: TEAM_LIMIT } as const;
+    return [{ ...limit, scope: `team:${tier.name}`, label: 'requests per minute', header: 'Team' }];
+  }
+}
+
+/** Refuses what is rude. */
+class Manners implements CompletionHook {
+  transformRequest(asked: ChatRequest): ChatRequest {
+    if (asked.messages[0]?.content === 'rude') throw new ServiceError('invalid_request', 'Be polite.');
+    return asked;
+  }
+}
+
+@ChatPlugin({ name: 'team', compatibility: '^1', limits: [TeamLimits], completionHooks: [Manners] })
+class TeamPlugin {}
 
 /** Two requests per minute to each model, and 1,000 tokens per month. */
 @Injectable()
@@ -80,6 +104,49 @@ describe('the limits of a plugin', () => {
   });
 });
 
+describe('the limits of a scope', () => {
+  const staged = async () => {
+    const stage = await setStage(1, { plugins: [TeamPlugin], tiers: { free: { requests_per_minute: 100 } } });
+    stages.push(stage);
+    const { key: other } = await stage.service.createKey();
+    return { ...stage, other };
+  };
+
+  it('count all accounts of the scope together, and give back what they refuse', async () => {
+    const { origin, key, other } = await staged();
+    const ask = (by: string) => stream(origin, { key: by, body: { model: MODEL } });
+    const answers = await Promise.all(Array.from({ length: 15 }, (_, index) => ask(index % 2 === 0 ? key : other)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(TEAM_LIMIT);
+
+    const refused = await ask(other);
+    expect(refused.status).toBe(429);
+    expect(refused.headers['x-ratelimit-remaining-team']).toBe('0');
+    expect(await refused.error()).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: 'team:free allows 10 requests per minute.',
+    });
+    const left = await Promise.all([ask(key), ask(other)]);
+    const used = left.map(({ headers }) => 100 - Number(headers['x-ratelimit-remaining']));
+    expect(used.reduce((sum, one) => sum + one)).toBe(TEAM_LIMIT);
+  });
+
+  it('do not count a request that a hook refuses, as often as the limit allows', async () => {
+    const { origin, key } = await staged();
+    const rude = () => stream(origin, { key, body: { model: MODEL, messages: [{ role: 'user', content: 'rude' }] } });
+    for (let refused = 0; refused < TEAM_LIMIT; refused++) {
+      const { status, headers } = await rude();
+      expect([status, headers['x-ratelimit-remaining'], headers['x-ratelimit-remaining-team']]).toEqual([
+        400,
+        '100',
+        '10',
+      ]);
+    }
+    // The scope has given back as many requests as it allows. From now on, they count.
+    expect((await rude()).headers['x-ratelimit-remaining-team']).toBe('9');
+    expect((await rude()).headers['x-ratelimit-remaining-team']).toBe('8');
+  });
+});
+
 const shared = await sharedStores();
 
 describe.each(shared === undefined ? [] : [shared])('the limits of a plugin in Redis', ({ postgres, redis }) => {
@@ -88,13 +155,22 @@ describe.each(shared === undefined ? [] : [shared])('the limits of a plugin in R
     const { url = '' } = database.config as { readonly url?: string };
     const env = { DATABASE_URL: url, REDIS_URL: redis.url };
     const provider = await ScriptedProvider.start();
-    const options = { plugins: [Plugin], config: configFor(provider), env };
+    const options = { plugins: [Plugin, TeamPlugin], config: configFor(provider), env };
     const [one, other] = [await createTestService(options), await createTestService(options)];
     const { key } = await one.createKey();
     await other.createKey();
     const ask = async ({ origin }: TestService) => (await stream(origin, { key, body: { model: TEST_MODEL } })).status;
 
     expect([await ask(one), await ask(other), await ask(one), await ask(other)]).toEqual([200, 200, 429, 429]);
+
+    const keys = await Promise.all(Array.from({ length: 20 }, () => one.createKey()));
+    const answers = await Promise.all(
+      keys.map(({ key: of }, index) =>
+        stream((index % 2 === 0 ? one : other).origin, { key: of, body: { model: TEST_MODEL } }),
+      ),
+    );
+    // Two of the scope were used above.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(TEAM_LIMIT - 2);
     await Promise.all([one.stop(), other.stop(), provider.stop()]);
     await database.drop();
     await redis.drop();

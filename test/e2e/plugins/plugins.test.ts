@@ -148,6 +148,30 @@ describe('the configuration of a plugin', () => {
     await expect(staged({ plugins: [withConfig], pluginConfigs })).rejects.toThrow(problem);
   });
 
+  it.each<[string, unknown, Record<string, string>]>([
+    ['without the file', { limit: 7 }, { PLUGIN_OURS__LIMIT: '7' }],
+    [
+      'and replace the file',
+      { limit: 7, keys: { url: '5' } },
+      { PLUGIN_OURS__LIMIT: '7', PLUGIN_OURS__KEYS__URL: '5' },
+    ],
+  ])('has members from variables %s', async (_, expected, env) => {
+    const seen: unknown[] = [];
+    const reading = plugin({
+      config: config.extend({ keys: z.strictObject({ url: z.string() }).optional() }),
+      providers: [{ provide: 'seen', inject: [PLUGIN_CONFIG], useFactory: (value: unknown) => seen.push(value) }],
+    });
+    await staged({ plugins: [reading], env, pluginConfigs: { ours: { limit: 6 } } });
+    expect(seen).toEqual([expected]);
+  });
+
+  it.each([
+    ['CONFIG_FILE.plugins.ours.limit: ', { PLUGIN_OURS__LIMIT: 'many' }],
+    ['PLUGIN_THEIRS__LIMIT: there is no plugin of this name', { PLUGIN_THEIRS__LIMIT: '5' }],
+  ])('prevents the start when a variable is invalid: %s', async (problem, env) => {
+    await expect(staged({ plugins: [withConfig], env })).rejects.toThrow(problem);
+  });
+
   it('names the variables that are unset', async () => {
     const pluginConfigs = { ours: { limit: '${SOMETHING_UNSET}' } };
     await expect(staged({ plugins: [withConfig], pluginConfigs })).rejects.toThrow(

@@ -155,6 +155,22 @@ describe('the examples, all in one service', () => {
     expect((await stream(stage.origin, { headers: { 'x-client-subject': 'CN=robot-1' } })).status).toBe(401);
   });
 
+  it('sign people in whom a proxy has recognized', async () => {
+    expect((await get(stage.origin, '/sign-in')).raw).toContain('href="/sign-in/proxy"');
+    const as = (headers: Record<string, string>) => get(stage.origin, '/sign-in/proxy', headers);
+    expect((await as({ 'x-forwarded-email': 'grace@example.com' })).status).toBe(401);
+
+    const fromProxy = { 'x-forwarded-email': 'grace@example.com', 'x-forwarded-for': '203.0.113.9' };
+    const signedIn = [await as(fromProxy), await as(fromProxy)];
+    for (const { status, headers } of signedIn) {
+      expect(status).toBe(303);
+      const [cookie = ''] = headers['set-cookie'] ?? [];
+      const page = await get(stage.origin, '/settings/account', { cookie: cookie.split(';')[0] ?? '' });
+      expect(page.raw).toContain('grace@example.com');
+      expect(page.raw).not.toContain('href="/sign-in/proxy"');
+    }
+  });
+
   it('have a job with a metric and a part of the readiness, and a page for operators', async () => {
     expect(valueOf(await scrape(stage.service), 'acme_spent_today')).toBe(0);
     expect(JSON.parse((await get(stage.origin, '/api/v1/health/ready')).raw)).toMatchObject({

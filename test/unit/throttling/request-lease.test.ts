@@ -24,7 +24,7 @@ describe('the lease that a request holds', () => {
       release: () => calls.push('release'),
       settle: (used: number) => calls.push(`settle ${used}`),
     };
-    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot);
+    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot, () => Promise.resolve());
   }
 
   it('releases its slot and its tokens when the response closes', () => {

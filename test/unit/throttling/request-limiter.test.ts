@@ -12,6 +12,7 @@ import type { AdmissionRequest, Limit, LimitStore, Refusal } from '../../../src/
 import { AdmissionGuard } from '../../../src/throttling/admission.guard.js';
 import { LimitedByTier, ShowsLimits } from '../../../src/throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../../src/throttling/process-load/opens-stream.decorator.js';
+import { DrainState } from '../../../src/platform/common/drain-state.js';
 import { StreamSlots } from '../../../src/throttling/process-load/stream-slots.js';
 import { PluginLimits } from '../../../src/throttling/plugin-limits.js';
 import { RequestLimiter } from '../../../src/throttling/request-limiter.js';
@@ -155,7 +156,7 @@ describe('a request to a route with limits', () => {
     response = newResponse(headers);
     limiter = new RequestLimiter(store, slots, { isRepeat: () => Promise.resolve(isRepeat) }, noPluginLimits);
     precheck = new TierThrottlerGuard(new Reflector(), limiter);
-    admissionGuard = new AdmissionGuard(limiter);
+    admissionGuard = new AdmissionGuard(limiter, new DrainState());
     await precheck.onModuleInit();
   });
 

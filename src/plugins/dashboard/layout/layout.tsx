@@ -115,7 +115,8 @@ type AccountLinksProps = HeaderProps & { readonly account: VerifiedSession['acco
 
 function AccountLinks({ section, account, navigation, plugins, hasDocs }: AccountLinksProps) {
   const isOperator = account.role === 'operator';
-  const ofPlugins = navigation.filter(({ audience }) => audience !== 'operators' || isOperator);
+  const audiences = ['everyone', ...(isOperator ? ['operators'] : [])];
+  const ofPlugins = navigation.filter(({ audience = 'everyone' }) => audiences.includes(audience));
   return (
     <>
       <nav aria-label="Main">

@@ -1,4 +1,5 @@
 import { SINGLE_SIGN_ON_PATH } from '../../../plugin-api/core/auth.js';
+import type { NavigationEntry } from '../../../plugin-api/page-extensions.js';
 import { NEW_PASSWORD, PageForm } from '../forms/page-form.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { withNext } from '../paths.js';
@@ -18,19 +19,29 @@ interface SignUpViewProps extends CredentialsViewProps {
 interface SignInViewProps extends SignUpViewProps {
   readonly hasPasswords: boolean;
   readonly singleSignOn: SingleSignOnLink | undefined;
+  /** The ways to sign in that plugins add. */
+  readonly otherWays: readonly NavigationEntry[];
 }
 
 const EMAIL = { label: 'Email', name: 'email', type: 'email', autoComplete: 'username' } as const;
 const PASSWORD = { label: 'Password', name: 'password', type: 'password', autoComplete: 'current-password' } as const;
 
 export function SignInView(props: SignInViewProps) {
-  const { next, hasPasswords, singleSignOn } = props;
+  const { next, hasPasswords, singleSignOn, otherWays } = props;
+  const hasOthers = singleSignOn !== undefined || otherWays.length > 0;
   return (
     <>
       <h1>Sign in</h1>
       <p class="lead">Chat with models, manage API keys, track usage.</p>
       {singleSignOn === undefined ? null : <IssuerSignIn {...singleSignOn} next={next} />}
-      {singleSignOn !== undefined && hasPasswords ? <h2>With a password</h2> : null}
+      {otherWays.map(({ label, path }) => (
+        <p key={path}>
+          <a href={withNext(path, next)} role="button">
+            {label}
+          </a>
+        </p>
+      ))}
+      {hasOthers && hasPasswords ? <h2>With a password</h2> : null}
       {hasPasswords ? <PasswordSignIn {...props} /> : null}
     </>
   );

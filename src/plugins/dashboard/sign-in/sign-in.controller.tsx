@@ -130,12 +130,12 @@ export class SignInController {
 
   private page(kind: Kind, props: CredentialsViewProps): Page {
     const { hasSignUp } = this;
-    const { hasPasswords, singleSignOn } = this.pages;
+    const { hasPasswords, singleSignOn, waysToSignIn: otherWays } = this.pages;
     if (kind === 'signUp') {
       const content = <SignUpView {...props} hasSignUp={hasSignUp} />;
       return { title: 'Sign up', section: 'sign-up', width: 'narrow', content };
     }
-    const content = <SignInView {...props} {...{ hasSignUp, hasPasswords, singleSignOn }} />;
+    const content = <SignInView {...props} {...{ hasSignUp, hasPasswords, singleSignOn, otherWays }} />;
     return { title: 'Sign in', section: 'sign-in', width: 'narrow', content };
   }
 }

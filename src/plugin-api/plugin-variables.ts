@@ -1,0 +1,48 @@
+import type { PluginVariable } from '../platform/config/sources/plugin-variables.js';
+import { checkedOptions, type CheckedOptions, type OptionsSchema } from '../upstreams/contract/options-schema.js';
+
+/** Returns the name of a plugin as variables have it. */
+export function variableName(plugin: string): string {
+  return plugin.toUpperCase().replaceAll('-', '_');
+}
+
+/**
+ * Checks the configuration of a plugin with its variables, which replace members of the file. The value of a variable is a text. If the
+ * schema does not take the text, it is read as JSON: a number, `true`, a list.
+ *
+ * @param given the member of the file.
+ */
+export function checkedWithVariables(
+  schema: OptionsSchema | undefined,
+  given: unknown,
+  variables: readonly PluginVariable[],
+  owner: string,
+): CheckedOptions {
+  const asTexts = checkedOptions(schema, withMembers(given, variables), owner);
+  if (variables.length === 0 || asTexts.issues.length === 0) return asTexts;
+  const isRefused = ({ path }: PluginVariable): boolean =>
+    asTexts.issues.some((issue) => /^[.:]/.test(issue.slice(pathOf(path).length)) && issue.startsWith(pathOf(path)));
+  const read = variables.map((one) => (isRefused(one) ? { ...one, value: valueOf(one.text) } : one));
+  return checkedOptions(schema, withMembers(given, read), owner);
+}
+
+const pathOf = (path: readonly string[]): string => path.map((member) => `.${member}`).join('');
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function withMembers(given: unknown, variables: readonly (PluginVariable & { readonly value?: unknown })[]): unknown {
+  if (variables.length === 0) return given;
+  const options = structuredClone(given ?? {}) as Record<string, unknown>;
+  for (const { path, text, value = text } of variables) {
+    let inner = options;
+    for (const member of path.slice(0, -1)) inner = (inner[member] ??= {}) as Record<string, unknown>;
+    inner[path.at(-1) ?? ''] = value;
+  }
+  return options;
+}

@@ -1,0 +1,110 @@
+import {
+  LimitStore,
+  joinedLease,
+  type Admission,
+  type Lease,
+  type Limit,
+  type LimitStates,
+  type TokenDemand,
+} from './limit-store.js';
+
+/** Limits that are counted in one place: those of an account, or those of a scope of a plugin. */
+export interface LimitGroup {
+  /** The id of the account, or the name of the scope. */
+  readonly accountId: string;
+  readonly limits: readonly Limit[];
+}
+
+/** A group that has admitted a request. */
+interface CountedGroup extends LimitGroup {
+  readonly lease: Lease;
+  readonly state: LimitStates;
+  readonly countedAt: number;
+}
+
+/** Requests that are given back in a minute are counted under this name. */
+const GIVEN_BACK = 'given-back';
+/** A request is not given back this long before its window ends: the reply of the store took time, and the next command takes time. */
+const SLACK_MS = 2_500;
+const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+
+/** The admission of a request by one or several groups. */
+export type JointAdmission = Admission & {
+  /**
+   * Gives the counted requests back, because the request was refused before any work was done for it. In a minute, a group gives back
+   * at most as many as its smallest limit of requests has: a caller cannot send refused requests without an end.
+   *
+   * @returns the states of the limits afterwards. Empty: nothing was given back.
+   */
+  giveBack(): Promise<LimitStates>;
+};
+
+/**
+ * Admits a request to all groups, one after the other. If one refuses it, or does not answer, the others give it back. The account comes
+ * first, so that a caller who is refused by the limits of the account uses nothing of what others share.
+ */
+export async function admitToAll(
+  store: LimitStore,
+  groups: readonly LimitGroup[],
+  tokens: TokenDemand,
+): Promise<JointAdmission> {
+  const counted: CountedGroup[] = [];
+  const giveBack = async (): Promise<LimitStates> => {
+    let states: LimitStates = {};
+    for (const group of counted) states = { ...states, ...(await giveBackTo(store, group)) };
+    return states;
+  };
+  let state: LimitStates = {};
+  let granted: number | undefined;
+  for (const { accountId, limits } of groups) {
+    const atMost = granted ?? tokens.atMost;
+    const admission = await store
+      .admit({ accountId, limits, tokens: { ...tokens, atMost } })
+      .catch(async (error: unknown) => {
+        release(counted);
+        await giveBack();
+        throw error;
+      });
+    state = groups.length === 1 ? admission.state : { ...state, ...admission.state };
+    if (!admission.admitted) {
+      release(counted);
+      return { ...admission, state: { ...state, ...(await giveBack()) }, giveBack };
+    }
+    const { lease } = admission;
+    granted = lease.tokens ?? granted;
+    counted.push({ accountId, limits, lease, state: admission.state, countedAt: performance.now() });
+  }
+  const [first] = counted;
+  const lease = counted.length === 1 && first !== undefined ? first.lease : joinedLease(granted, leasesOf(counted));
+  return { admitted: true, lease, state, giveBack };
+}
+
+const leasesOf = (groups: readonly CountedGroup[]): readonly Lease[] => groups.map(({ lease }) => lease);
+
+function release(groups: readonly CountedGroup[]): void {
+  for (const { lease } of groups) {
+    lease.settle(0);
+    lease.release();
+  }
+}
+
+/** Counts the request with a negative cost in the windows that still run. */
+async function giveBackTo(
+  store: LimitStore,
+  { accountId, limits, state, countedAt }: CountedGroup,
+): Promise<LimitStates> {
+  const elapsedMs = performance.now() - countedAt;
+  const given = limits.filter(({ name, unit }) => {
+    const { resetMs, resetSeconds = 0 } = state[name] ?? {};
+    return unit === 'requests' && elapsedMs + SLACK_MS < (resetMs ?? (resetSeconds - 1) * 1_000);
+  });
+  if (given.length === 0) return {};
+  const max = Math.min(...given.map((limit) => limit.max));
+  const bound: Limit = { name: GIVEN_BACK, unit: 'requests', window: 'minute', max };
+  const negated = given.map((limit) => ({ ...limit, cost: -(limit.cost ?? 1) }));
+  const admission = await store.admit({ accountId, limits: [bound, ...negated], tokens: NO_TOKENS });
+  if (!admission.admitted) return {};
+  admission.lease.settle(0);
+  admission.lease.release();
+  return Object.fromEntries(Object.entries(admission.state).filter(([name]) => name !== GIVEN_BACK));
+}
