@@ -6,7 +6,6 @@ import {
   RequestMethod,
   Res,
   Sse,
-  SseSignal,
   type MessageEvent,
   applyDecorators,
 } from '@nestjs/common';
@@ -20,14 +19,13 @@ import {
   ApiOkResponse,
   ApiOperation,
 } from '../platform/http/open-api/api-decorators.js';
-import { CurrentPrincipal, type Principal } from '../auth/principal/principal.js';
+
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { BodyValues } from '../platform/http/body/json/body-values.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { AdmissionLease } from '../throttling/admission.guard.js';
-import type { RequestLease } from '../throttling/request-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
+import { Caller, type ChatCaller } from './chat-caller.js';
 import { ChatService } from './chat.service.js';
 import { Durable } from './durable/durable-request.js';
 import { DurableStreams } from './durable/durable-streams.js';
@@ -107,14 +105,10 @@ export class ChatController {
   @BodyValues(MAX_BODY_VALUES)
   async stream(
     @Body() body: ChatRequest,
-    @CurrentPrincipal() principal: Principal,
-    @AdmissionLease() lease: RequestLease | undefined,
-    @SseSignal() signal: AbortSignal,
+    @Caller() caller: ChatCaller,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const { context } = response.req;
-    const { requestId, durable, isAdmitted } = context;
-    const caller = { principal, signal, requestId, lease, isAdmitted, context };
+    const { requestId, durable } = response.req.context;
     if (durable !== undefined) {
       return this.durable.respond(durable, body, caller, response, this.clock(body));
     }

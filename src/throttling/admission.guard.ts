@@ -1,8 +1,7 @@
-import { Injectable, type CanActivate, type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DrainState } from '../platform/common/drain-state.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
-import type { RequestLease } from './request-lease.js';
 
 declare module '../platform/http/request/request-context.js' {
   interface RequestContext {
@@ -10,16 +9,6 @@ declare module '../platform/http/request/request-context.js' {
     isAdmitted?: boolean;
   }
 }
-
-/**
- * The `RequestLease` of this request, or `undefined` when the tier has no limits or the route is not `@LimitedByTier()`.
- *
- * @since 1.0
- */
-export const AdmissionLease = createParamDecorator(
-  (_: unknown, context: ExecutionContext): RequestLease | undefined =>
-    context.switchToHttp().getRequest<Request>().context.lease,
-);
 
 /**
  * Global guard, the last one: counts the request against the limits of its tier, with the tokens that its valid body asks for.
