@@ -3,6 +3,7 @@ import { AnswerLengthsPlugin } from './answer-lengths.plugin.js';
 import { CertificatePlugin } from './certificate-strategy.plugin.js';
 import { CompanyPlugin } from './company-credentials.plugin.js';
 import { CompletionsPlugin } from './completions.plugin.js';
+import { DigestsPlugin } from './digests.plugin.js';
 import { EchoPlugin } from './echo-protocol.plugin.js';
 import { FramesPlugin } from './frames-protocol.plugin.js';
 import { GatewayPlugin } from './gateway-protocol.plugin.js';
@@ -43,6 +44,7 @@ export const PLUGINS = [
   RegistryPlugin,
   SummariesPlugin,
   TranslatorPlugin,
+  DigestsPlugin,
   CompletionsPlugin,
   ResponseCachePlugin,
   RedactorPlugin,

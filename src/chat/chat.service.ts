@@ -3,7 +3,9 @@ import { INVALID_TOKEN_CHALLENGE } from '../auth/bearer/bearer-header.js';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import { ServiceError } from '../platform/common/service-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import type { PartReader } from '../upstreams/completion/part-reader.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
+import type { CompletionPart } from '../upstreams/contract/stream-part.js';
 import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
@@ -19,6 +21,8 @@ import { ConversationValidation } from './request/conversation/conversation-vali
 import { maxAnswerTokens, maxTokensOf, requestedContents } from './request/requested-contents.js';
 import { withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
+import { headersDue } from './stream/deferred-headers.js';
+import { IteratedStream } from './stream/iterated-stream.js';
 import { OpenStreams } from './stream/open-streams.js';
 
 /** A complete answer, and its record in the ledger. */
@@ -109,6 +113,55 @@ export class ChatService {
     } catch (error) {
       release(caller.lease);
       throw error;
+    }
+  }
+
+  /**
+   * Makes one answer of several completions, for `StreamSender`: the parts that `steps` returns. Resolves when the answer can begin. A
+   * revoked key, a client that leaves and the end of the grace period at the shutdown stop all completions, also between two of them.
+   *
+   * @param steps makes the completions with the caller that it gets, and returns their parts, the last one a `finish`. Without it, the
+   * answer is not complete.
+   * @throws {ServiceError} when the answer cannot begin.
+   * @example
+   * ```ts
+   * const parts = await chat.compose(async function* (own) {
+   *   const { text } = await chat.complete(outline, own);
+   *   yield* await chat.stream(requestFor(text), own);
+   * }, caller);
+   * ```
+   */
+  async compose(steps: (caller: ChatCaller) => AsyncIterable<CompletionPart>, caller: ChatCaller): Promise<PartReader> {
+    const all = new AbortController();
+    const signal = AbortSignal.any([caller.signal, all.signal]);
+    let isComplete = false;
+    const counted = async function* (): AsyncIterable<CompletionPart> {
+      for await (const part of steps({ ...caller, signal })) {
+        isComplete ||= part.type === 'finish';
+        yield part;
+      }
+    };
+    const source = {
+      accepted: Promise.resolve(),
+      get isComplete() {
+        return isComplete;
+      },
+      stop: (reason: Error): void => {
+        all.abort(reason);
+      },
+    };
+    let leave = (): void => undefined;
+    const parts = new IteratedStream('A plugin', source, counted(), () => {
+      leave();
+    });
+    leave = this.openStreams.addReader(caller.principal, (reason) => {
+      parts.stop(reason);
+    });
+    try {
+      await headersDue(parts.started, parts.accepted, caller.waitedMs);
+      return parts;
+    } catch (error) {
+      throw beforeHeaders(error);
     }
   }
 

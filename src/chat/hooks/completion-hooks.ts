@@ -7,8 +7,8 @@ import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import { ConversationValidation } from '../request/conversation/conversation-validation.js';
 import { isPlainRequest } from '../request/conversation/plain-request.js';
+import { IteratedStream } from '../stream/iterated-stream.js';
 import { COMPLETION_HOOKS, type CompletionHook, type HookContext } from './completion-hook.js';
-import { HookedStream } from './hooked-stream.js';
 import { textView, withTexts } from './text-view.js';
 
 /** Runs the hooks of the plugins around each completion. */
@@ -79,7 +79,7 @@ export class CompletionHooks implements OnModuleInit {
 
   /** @param onOver called once when the wrapped stream is over, with the failure if there is one. */
   wrap(stream: FailoverStream, context: HookContext, onOver: (failure?: unknown) => void): PartReader {
-    return new HookedStream(stream, this.wrapped(stream, context), onOver);
+    return new IteratedStream('A completion hook', stream, this.wrapped(stream, context), onOver);
   }
 
   /** A generator, so that an error of `wrapStream` itself is an error of the parts. */

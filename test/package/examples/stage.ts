@@ -77,6 +77,7 @@ export class ExamplesStage {
         guardrail: { words: ['forbidden'] },
         summaries: { model: 'openai/one' },
         translator: { model: 'openai/one' },
+        digests: { model: 'openai/one' },
         'model-limits': { requests_per_minute: { 'echo/limited': 2 } },
         'monthly-budget': { tokens_per_month: { free: 1_000_000 } },
         webhook: { url: `${company.origin}/webhook` },

@@ -1,18 +1,30 @@
 import { PartStream, beginsAnswer } from '../../upstreams/completion/part-stream.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
-import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 
-/** A completion whose parts pass through the hooks of plugins. Reads one part ahead, so a slow reader slows the provider. */
-export class HookedStream extends PartStream {
+/** What is behind an iteration: the completion that hooks change, or the completions of several steps. */
+interface Iterated {
+  /** Resolves when a provider has accepted the request. Never rejects. */
+  readonly accepted: Promise<void>;
+  /** True when all parts of a complete answer were returned. */
+  readonly isComplete: boolean;
+  stop(reason: Error): void;
+}
+
+/** The parts that code of a plugin iterates over. Reads one part ahead, so a slow reader slows the provider. */
+export class IteratedStream extends PartStream {
   private readonly iterator: AsyncIterator<CompletionPart>;
-  /** What the hooks have returned, and the reader has not read yet. Before the first text, these may be several parts. */
+  /** What the iteration has returned, and the reader has not read yet. Before the first text, these may be several parts. */
   private readonly waiting: CompletionPart[] = [];
   private isPulling = false;
 
-  /** @param onOver called once, when the hooks have returned everything or something has failed. */
+  /**
+   * @param name who iterates, for errors.
+   * @param onOver called once, when the iteration has returned everything or something has failed.
+   */
   constructor(
-    private readonly inner: FailoverStream,
+    private readonly name: string,
+    private readonly inner: Iterated,
     wrapped: AsyncIterable<CompletionPart>,
     private readonly onOver: (failure?: unknown) => void,
   ) {
@@ -58,7 +70,7 @@ export class HookedStream extends PartStream {
   }
 
   protected override onEnd(failure: Error | undefined): void {
-    // Lets the `finally` blocks of the hooks run. A hook that waits ends only when its wait is over.
+    // Lets the `finally` blocks of the iteration run. One that waits ends only when its wait is over.
     if (failure !== undefined) this.iterator.return?.().catch(() => undefined);
     this.onOver(failure);
   }
@@ -76,7 +88,7 @@ export class HookedStream extends PartStream {
       (error: unknown) => {
         this.isPulling = false;
         if (this.over) return;
-        const failure = error instanceof Error ? error : new Error('A completion hook failed', { cause: error });
+        const failure = error instanceof Error ? error : new Error(`${this.name} failed`, { cause: error });
         this.inner.stop(failure);
         this.fail(failure);
         this.onReadable();
@@ -85,7 +97,7 @@ export class HookedStream extends PartStream {
   }
 
   private take(part: CompletionPart): void {
-    // A hook may leave nothing of a text. An empty text is not part of the stream.
+    // A plugin may leave nothing of a text. An empty text is not part of the stream.
     const isEmpty = part.type === 'text' && part.text === '';
     if (!isEmpty) this.waiting.push(part);
     if (!isEmpty && beginsAnswer(part)) this.begin();
@@ -98,7 +110,7 @@ export class HookedStream extends PartStream {
       this.begin();
       this.end(undefined);
     } else {
-      const failure = new Error('A completion hook ended the parts before the answer was complete.');
+      const failure = new Error(`${this.name} ended the parts before the answer was complete.`);
       this.inner.stop(failure);
       this.fail(failure);
     }

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
-import type { FailoverStream } from '../../../../src/upstreams/routing/failover-stream.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
-import { HookedStream } from '../../../../src/chat/hooks/hooked-stream.js';
+import { IteratedStream } from '../../../../src/chat/stream/iterated-stream.js';
 
 const HEL: CompletionPart = { type: 'text', text: 'Hel' };
 const LO: CompletionPart = { type: 'text', text: 'lo' };
@@ -58,14 +57,14 @@ let hooks: Hooks;
 let inner: { isComplete: boolean; accepted: Promise<void>; stop: ReturnType<typeof vi.fn<(reason: Error) => void>> };
 let onOver: ReturnType<typeof vi.fn<(failure?: unknown) => void>>;
 let onReadable: ReturnType<typeof vi.fn<() => void>>;
-let stream: HookedStream;
+let stream: IteratedStream;
 
 beforeEach(() => {
   hooks = new Hooks();
   inner = { isComplete: false, accepted: Promise.resolve(), stop: vi.fn<(reason: Error) => void>() };
   onOver = vi.fn<(failure?: unknown) => void>();
   onReadable = vi.fn<() => void>();
-  stream = new HookedStream(inner as unknown as FailoverStream, hooks, onOver);
+  stream = new IteratedStream('A completion hook', inner, hooks, onOver);
   stream.onReadable = onReadable;
 });
 
@@ -130,7 +129,7 @@ describe('stopping a completion with hooks', () => {
     const plain: AsyncIterable<CompletionPart> = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
     };
-    stream = new HookedStream(inner as unknown as FailoverStream, plain, onOver);
+    stream = new IteratedStream('A completion hook', inner, plain, onOver);
     stream.stop(STOPPED);
     expect(onOver).toHaveBeenCalledWith(STOPPED);
   });
