@@ -4,11 +4,13 @@ import {
   Get,
   Injectable,
   type CallHandler,
+  type CanActivate,
   type ExecutionContext,
   Scope,
   type NestInterceptor,
 } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import type { Request } from 'express';
 import type { Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -17,6 +19,7 @@ import { ChatService } from '../../../src/chat/chat.service.js';
 import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
 import type { CompletionHook, CompletionOptions } from '../../../src/chat/hooks/completion-hook.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
+import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { Public } from '../../../src/platform/http/routing/public.decorator.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
@@ -207,6 +210,32 @@ describe('a global interceptor', () => {
   ])('%s is refused at the start', async (_, scope) => {
     const interceptor = plugin({ providers: [{ provide: APP_INTERCEPTOR, useClass: Watching, scope }] });
     await expect(staged({ plugins: [interceptor] })).rejects.toThrow(/APP_INTERCEPTOR.*@UseInterceptors/);
+  });
+});
+
+describe('a guard for all routes', () => {
+  /** Refuses accounts that have not accepted the terms, and notes what it knows of a request. */
+  @Injectable()
+  class Terms implements CanActivate {
+    static readonly seen: unknown[] = [];
+    canActivate(context: ExecutionContext): boolean {
+      const request = context.switchToHttp().getRequest<Request>();
+      Terms.seen.push([request.path, request.context.principal?.tier.name, request.body]);
+      if (request.headers['x-terms'] === 'accepted') return true;
+      throw new ServiceError('forbidden', 'Accept the terms first.');
+    }
+  }
+
+  it('runs after the guards of the service, which know the caller and the body, and count the request', async () => {
+    const guarded = plugin({ providers: [{ provide: APP_GUARD, useClass: Terms }] });
+    const { origin, key, provider } = await staged({ plugins: [guarded], tiers: { free: { requests_per_minute: 9 } } });
+    const refused = await stream(origin, { key });
+    expect([refused.status, (await refused.error()).message]).toEqual([403, 'Accept the terms first.']);
+    expect(refused.headers['x-ratelimit-remaining']).toBe('8');
+    expect(provider.calls).toHaveLength(0);
+    expect((await stream(origin, { key, headers: { 'x-terms': 'accepted' } })).status).toBe(200);
+    expect((await stream(origin)).status).toBe(401);
+    expect(Terms.seen).toEqual(Array(2).fill(['/api/v1/chat/stream', 'free', expect.any(ChatRequest)]));
   });
 });
 
