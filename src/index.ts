@@ -10,9 +10,11 @@ export { CLOCK } from './platform/common/clock.js';
 export { ChatPlugin } from './plugin-api/chat-plugin.decorator.js';
 export { PluginRedis } from './plugin-api/plugin-redis.js';
 export { PLUGIN_CONFIG } from './plugin-api/plugin-configs.js';
+export type { NavigationEntry } from './plugin-api/page-extensions.js';
 export type { AdminCommand } from './plugin-api/plugin-description.js';
-export { defineError, ServiceError } from './platform/common/service-error.js';
+export { defineError, ServiceError, type DefinedError } from './platform/common/service-error.js';
 
+export type { AccountChange } from './accounts/credentials/account-changes.js';
 export type { Account } from './accounts/account/account.entity.js';
 export { AccountsService } from './accounts/accounts/accounts.service.js';
 export { ApiKeysService } from './accounts/api-keys/api-keys.service.js';
@@ -26,6 +28,7 @@ export type { SecurityScheme } from './auth/strategies/all-strategies.js';
 
 export { ChatRequest } from './chat/request/chat-request.dto.js';
 export { Caller, type ChatCaller } from './chat/chat-caller.js';
+export type { RecordedParts } from './chat/running-completion.js';
 export { ChatService } from './chat/chat.service.js';
 export { sseEvent, type StreamFormat } from './chat/stream/stream-format.js';
 export { StreamSender } from './chat/stream/stream-sender.js';
@@ -39,7 +42,7 @@ export { Public } from './platform/http/routing/public.decorator.js';
 
 export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
 export { OpensStream } from './throttling/process-load/opens-stream.decorator.js';
-export type { AccountLimits, LimitedCall } from './throttling/account-limits.js';
+export type { AccountLimit, AccountLimits, LimitedCall } from './throttling/account-limits.js';
 export { LimitStore, type Admission, type AdmissionRequest, type Limit } from './throttling/limit-store.js';
 export { TokensUsed } from './throttling/tokens/tokens-used.js';
 
@@ -51,7 +54,7 @@ export type { CallContext } from './upstreams/contract/call-context.js';
 export type { ChatCall } from './upstreams/contract/chat-call.js';
 export type { Credential, CredentialContext, CredentialSource } from './upstreams/contract/credential.js';
 export type { ConversationRequest } from './upstreams/contract/conversation.js';
-export type { ProviderEvent } from './upstreams/contract/framing.js';
+export type { Framing, ProviderEvent } from './upstreams/contract/framing.js';
 export type { AnswerReader, HttpProtocol, InProcessProtocol, UpstreamRequest } from './upstreams/contract/protocol.js';
 export {
   credentialsUnavailable,

@@ -1,10 +1,10 @@
-import { Body, Get, Post, Res } from '@nestjs/common';
+import { Body, Get, Res } from '@nestjs/common';
 import {
   ChatPlugin,
   CurrentPrincipal,
-  Form,
   PageController,
   PageForm,
+  PostForm,
   Pages,
   SessionOnly,
   type FormProblems,
@@ -29,24 +29,23 @@ export class PromptsPage {
     this.pages.send(response, await this.page(accountId));
   }
 
-  @Form()
-  @Post()
+  @PostForm()
   async add(
-    @Body() form: NewPrompt,
+    @Body() form: Readonly<Partial<NewPrompt>>,
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
     await this.pages.submit(
       response,
       async () => {
-        await this.prompts.add(accountId, form);
+        await this.prompts.add(accountId, await this.pages.validated(form, NewPrompt));
         this.pages.redirect(response, '/prompts');
       },
       (problems) => this.page(accountId, form, problems),
     );
   }
 
-  private async page(accountId: string, form?: NewPrompt, problems?: FormProblems): Promise<Page> {
+  private async page(accountId: string, form?: Readonly<Partial<NewPrompt>>, problems?: FormProblems): Promise<Page> {
     const own = await this.prompts.of(accountId);
     const content = h('section', null, [
       h('h1', null, 'Prompts'),
@@ -57,6 +56,7 @@ export class PromptsPage {
       ),
       h(PageForm, {
         action: '/prompts',
+        accountId,
         fields: [
           { label: 'Name', name: 'name', type: 'text', value: form?.name, maxLength: 40, autoComplete: 'off' },
           { label: 'Text', name: 'text', type: 'text', value: form?.text, maxLength: 4_000, autoComplete: 'off' },

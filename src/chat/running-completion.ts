@@ -23,7 +23,11 @@ export interface HookedCompletion {
   end(): void;
 }
 
-/** The parts of one completion, and its record in the ledger. */
+/**
+ * The parts of one completion, and its record in the ledger.
+ *
+ * @since 1.0
+ */
 export interface RecordedParts extends PartReader {
   /** The id of the record. Unlike a request id, it is unique. */
   readonly recordId: string;

@@ -3,7 +3,11 @@ import { ExtensionPoint } from '../platform/common/extensions/extensions.js';
 export const NAVIGATION_AUDIENCES = ['everyone', 'operators', 'visitors'] as const;
 type NavigationAudience = (typeof NAVIGATION_AUDIENCES)[number];
 
-/** An entry of a plugin in the navigation. */
+/**
+ * An entry of a plugin in the navigation.
+ *
+ * @since 1.0
+ */
 export interface NavigationEntry {
   /** The text of the link. */
   readonly label: string;

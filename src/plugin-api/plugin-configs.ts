@@ -5,7 +5,7 @@ import { ConfigReloads } from '../platform/config/config-reloads.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { checkedOptions } from '../upstreams/contract/options-schema.js';
 import type { PluginDescription } from './plugin-description.js';
-import { checkedWithVariables, variableName } from './plugin-variables.js';
+import { checkedWithVariables, variableIssue, variableName } from './plugin-variables.js';
 
 /**
  * Injection token: the checked configuration of the plugin whose module injects it. `undefined` without a schema.
@@ -60,7 +60,7 @@ export class PluginConfigs {
     for (const [name, { config: schema, liveConfig = false }] of this.schemas) {
       const own = pluginVariables.filter(({ plugin }) => plugin === variableName(name));
       const { options, issues } = checkedWithVariables(schema, plugins.get(name), own, `the plugin ${name}`);
-      problems.push(...issues.map((issue) => `${catalogName}.plugins.${name}${issue}`));
+      problems.push(...issues.map((issue) => variableIssue(issue, own) ?? `${catalogName}.plugins.${name}${issue}`));
       if (liveConfig && !isObject(options)) problems.push(`${catalogName}.plugins.${name}: must be an object`);
       byName.set(name, options);
     }

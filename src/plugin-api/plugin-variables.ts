@@ -20,13 +20,23 @@ export function checkedWithVariables(
 ): CheckedOptions {
   const asTexts = checkedOptions(schema, withMembers(given, variables), owner);
   if (variables.length === 0 || asTexts.issues.length === 0) return asTexts;
-  const isRefused = ({ path }: PluginVariable): boolean =>
-    asTexts.issues.some((issue) => /^[.:]/.test(issue.slice(pathOf(path).length)) && issue.startsWith(pathOf(path)));
+  const isRefused = (one: PluginVariable): boolean => asTexts.issues.some((issue) => isAbout(issue, one));
   const read = variables.map((one) => (isRefused(one) ? { ...one, value: valueOf(one.text) } : one));
   return checkedOptions(schema, withMembers(given, read), owner);
 }
 
-const pathOf = (path: readonly string[]): string => path.map((member) => `.${member}`).join('');
+/** Returns an issue about the value of a variable, with its name. `undefined`: the issue is about the file. */
+export function variableIssue(issue: string, variables: readonly PluginVariable[]): string | undefined {
+  const found = variables.find((one) => isAbout(issue, one));
+  return found && `${found.variable}${issue.slice(pathOf(found).length)}`;
+}
+
+function isAbout(issue: string, variable: PluginVariable): boolean {
+  const path = pathOf(variable);
+  return issue.startsWith(path) && /^[.:]/.test(issue.slice(path.length));
+}
+
+const pathOf = ({ path }: PluginVariable): string => path.map((member) => `.${member}`).join('');
 
 function valueOf(text: string): unknown {
   try {
@@ -38,11 +48,15 @@ function valueOf(text: string): unknown {
 
 function withMembers(given: unknown, variables: readonly (PluginVariable & { readonly value?: unknown })[]): unknown {
   if (variables.length === 0) return given;
-  const options = structuredClone(given ?? {}) as Record<string, unknown>;
+  const options = objectOf(structuredClone(given));
   for (const { path, text, value = text } of variables) {
     let inner = options;
-    for (const member of path.slice(0, -1)) inner = (inner[member] ??= {}) as Record<string, unknown>;
+    for (const member of path.slice(0, -1)) inner = inner[member] = objectOf(inner[member]);
     inner[path.at(-1) ?? ''] = value;
   }
   return options;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -11,10 +11,10 @@ import { WebhooksPlugin } from './webhooks/webhooks.plugin.js';
 
 export { runAdmin } from './admin/commands/run-command.js';
 export type { FormProblems } from './dashboard/forms/form-problems.js';
-export { PageForm } from './dashboard/forms/page-form.js';
+export { PageForm, type FormField } from './dashboard/forms/page-form.js';
 export type { Page } from './dashboard/layout/layout.js';
 export { OperatorOnly } from './dashboard/operator/operator-only.decorator.js';
-export { PageController } from './dashboard/page-controller.decorator.js';
+export { PageController, PostForm } from './dashboard/page-controller.decorator.js';
 export { Pages } from './dashboard/pages.js';
 
 export default [CompatiblePlugin, WebhooksPlugin, DashboardPlugin, AdminPlugin, MetricsPlugin, TracingPlugin];

@@ -57,7 +57,12 @@ export interface LimitedCall {
   readonly body: object | undefined;
 }
 
-/** One limit of an account that a plugin adds to the limits of the tier. */
+/**
+ * One limit of an account, or of a scope, that a plugin adds to the limits of the tier.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export interface AccountLimit {
   /** Lower-case letters, digits and hyphens. Begin it with the name of the plugin. The counter, metrics and logs have this name. */
   readonly name: string;

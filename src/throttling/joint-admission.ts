@@ -31,8 +31,8 @@ const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 /** The admission of a request by one or several groups. */
 export type JointAdmission = Admission & {
   /**
-   * Gives the counted requests back, because the request was refused before any work was done for it. In a minute, a group gives back
-   * at most as many as its smallest limit of requests has: a caller cannot send refused requests without an end.
+   * Gives the tokens and the counted requests back, because the request was refused before any work was done for it. In a minute, a group
+   * gives back at most as many requests as its smallest limit of them has: a caller cannot send refused requests without an end.
    *
    * @returns the states of the limits afterwards. Empty: nothing was given back.
    */
@@ -49,9 +49,13 @@ export async function admitToAll(
   tokens: TokenDemand,
 ): Promise<JointAdmission> {
   const counted: CountedGroup[] = [];
-  const giveBack = async (): Promise<LimitStates> => {
+  const giveBack = async (isBounded = true): Promise<LimitStates> => {
     let states: LimitStates = {};
-    for (const group of counted) states = { ...states, ...(await giveBackTo(store, group)) };
+    for (const group of counted) {
+      group.lease.settle(0);
+      if (!isBounded) group.lease.release();
+      states = { ...states, ...(await giveBackTo(store, group, isBounded)) };
+    }
     return states;
   };
   let state: LimitStates = {};
@@ -61,14 +65,12 @@ export async function admitToAll(
     const admission = await store
       .admit({ accountId, limits, tokens: { ...tokens, atMost } })
       .catch(async (error: unknown) => {
-        release(counted);
-        await giveBack();
+        await giveBack(false);
         throw error;
       });
     state = groups.length === 1 ? admission.state : { ...state, ...admission.state };
     if (!admission.admitted) {
-      release(counted);
-      return { ...admission, state: { ...state, ...(await giveBack()) }, giveBack };
+      return { ...admission, state: { ...state, ...(await giveBack(false)) }, giveBack };
     }
     const { lease } = admission;
     granted = lease.tokens ?? granted;
@@ -81,28 +83,25 @@ export async function admitToAll(
 
 const leasesOf = (groups: readonly CountedGroup[]): readonly Lease[] => groups.map(({ lease }) => lease);
 
-function release(groups: readonly CountedGroup[]): void {
-  for (const { lease } of groups) {
-    lease.settle(0);
-    lease.release();
-  }
-}
-
 /** Counts the request with a negative cost in the windows that still run. */
 async function giveBackTo(
   store: LimitStore,
   { accountId, limits, state, countedAt }: CountedGroup,
+  isBounded: boolean,
 ): Promise<LimitStates> {
   const elapsedMs = performance.now() - countedAt;
-  const given = limits.filter(({ name, unit }) => {
-    const { resetMs, resetSeconds = 0 } = state[name] ?? {};
-    return unit === 'requests' && elapsedMs + SLACK_MS < (resetMs ?? (resetSeconds - 1) * 1_000);
+  const given = limits.flatMap((limit): Limit[] => {
+    // Their tokens are free again, so that the states show them.
+    if (limit.unit === 'tokens') return [limit];
+    const { resetMs, resetSeconds = 0 } = state[limit.name] ?? {};
+    const isCurrent = elapsedMs + SLACK_MS < (resetMs ?? (resetSeconds - 1) * 1_000);
+    return limit.unit === 'requests' && isCurrent ? [{ ...limit, cost: -(limit.cost ?? 1) }] : [];
   });
-  if (given.length === 0) return {};
-  const max = Math.min(...given.map((limit) => limit.max));
+  const requests = given.filter(({ unit }) => unit === 'requests');
+  if (requests.length === 0) return {};
+  const max = Math.min(...requests.map((limit) => limit.max));
   const bound: Limit = { name: GIVEN_BACK, unit: 'requests', window: 'minute', max };
-  const negated = given.map((limit) => ({ ...limit, cost: -(limit.cost ?? 1) }));
-  const admission = await store.admit({ accountId, limits: [bound, ...negated], tokens: NO_TOKENS });
+  const admission = await store.admit({ accountId, limits: isBounded ? [bound, ...given] : given, tokens: NO_TOKENS });
   if (!admission.admitted) return {};
   admission.lease.settle(0);
   admission.lease.release();

@@ -36,21 +36,23 @@ export class PluginLimits implements OnModuleInit {
     const limits = (await Promise.all(this.sources.map(async (source) => source.limitsOf(call)))).flat();
     const names = new Set<string>();
     for (const limit of limits) {
-      if (!isValid(limit) || names.has(limit.name)) {
-        throw new Error(
-          `The limit "${limit.name}" of a plugin is invalid: it needs a name of its own, and whole numbers; a scope has up to 128 letters, digits and _.:@-.`,
-        );
-      }
+      const problem = names.has(limit.name) ? 'another limit of the request has the same name.' : problemOf(limit);
+      if (problem !== undefined) throw new Error(`The limit "${limit.name}" of a plugin is invalid: ${problem}`);
       names.add(limit.name);
     }
     return limits.map(pluginLimit);
   }
 }
 
-function isValid({ name, scope, unit, window, max, cost = 1 }: AccountLimit): boolean {
+function problemOf({ name, scope, unit, window, max, cost = 1 }: AccountLimit): string | undefined {
   const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
-  if (!NAME.test(name) || (scope !== undefined && !SCOPE.test(scope))) return false;
-  return isCount(max) && isCount(cost) && (window === 'none') === (unit === 'streams');
+  if (!NAME.test(name)) return 'a name has lower-case letters, digits and hyphens, and begins with a letter.';
+  if (scope !== undefined && !SCOPE.test(scope))
+    return `a scope has 1 to 128 letters, digits and _.:@-, which "${scope}" has not.`;
+  if (!isCount(max) || !isCount(cost)) return 'max and cost must be whole numbers of at least 0.';
+  if ((window === 'none') !== (unit === 'streams'))
+    return 'streams have the window none, and all other units another one.';
+  return undefined;
 }
 
 function pluginLimit({

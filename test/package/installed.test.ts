@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChatClient } from '../../src/client.js';
 import { SpawnedProcess } from '../support/process.js';
-import { ROOT } from './documents.js';
+import { documentAt, ROOT } from './documents.js';
 import { InstalledPackage } from './installed-package.js';
 
 const EXAMPLES = join(ROOT, 'examples');
@@ -77,6 +77,15 @@ describe.runIf(isWanted)('the package, installed outside the repository', { time
 
   it('compiles with the examples and the tests of a team, with every declaration checked', async () => {
     expect(await project.run('tsc', ['-p', project.path('tsconfig.json')])).toBe('');
+  });
+
+  it('compiles with the examples by the tsconfig.json that docs/extending.md has', async () => {
+    const [, json = ''] =
+      /Write `tsconfig\.json`.*?```json\n(.*?)```/s.exec(documentAt('docs/extending.md').text) ?? [];
+    const documented = JSON.parse(json) as { readonly compilerOptions: object };
+    const compilerOptions = { ...documented.compilerOptions, rootDir: '.', noEmit: true };
+    project.write('tsconfig.team.json', { compilerOptions, include: ['examples/src'] });
+    expect(await project.run('tsc', ['-p', project.path('tsconfig.team.json')])).toBe('');
   });
 
   it('streams an answer through the example application', async () => {

@@ -16,18 +16,19 @@ interface PublicName {
 /** The exported names of each entry, in alphabetical order. */
 const ENTRIES: Readonly<Record<string, string>> = {
   index: `
-    Account AccountLimits AccountsService AdminCommand Admission AdmissionRequest AnswerReader ApiErrors
-    ApiKeysService AppModule AuditEntry AuditSink CLOCK CONFIG CallContext Caller ChatCall ChatCaller ChatPlugin
-    ChatRequest ChatService CompletionHook CompletionPart Config ConversationRequest Credential CredentialContext
-    CredentialSource CurrentPrincipal Form
-    FormProblems Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow Limit LimitStore LimitedByTier
-    LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition ModelSource OpenAiProtocol OpensStream
-    OperatorOnly OutsideApi PLUGIN_CONFIG Page PageController PageForm Pages PluginRedis Principal ProviderEvent
-    ProviderFailure Public ReadinessCheck SecurityScheme ServiceError SessionOnly SessionStart StreamFormat StreamPart
-    StreamSender Surface TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord
-    UsageReports bootstrap credentialsUnavailable defineError endpoint errorEventParts isFromTrustedProxy isText
-    loadConfig ndjson optionMembers parseJsonObject providerFailure runAdmin sseEvent streamHeaders tokenCount
-    tokenUsage unreadableEventParts
+    Account AccountChange AccountLimit AccountLimits AccountsService AdminCommand Admission AdmissionRequest
+    AnswerReader ApiErrors ApiKeysService AppModule AuditEntry AuditSink CLOCK CONFIG CallContext Caller
+    ChatCall ChatCaller ChatPlugin ChatRequest ChatService CompletionHook CompletionPart Config
+    ConversationRequest Credential CredentialContext CredentialSource CurrentPrincipal DefinedError Form
+    FormField FormProblems Framing Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow
+    Limit LimitStore LimitedByTier LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition
+    ModelSource NavigationEntry OpenAiProtocol OpensStream OperatorOnly OutsideApi PLUGIN_CONFIG Page
+    PageController PageForm Pages PluginRedis PostForm Principal ProviderEvent ProviderFailure Public
+    ReadinessCheck RecordedParts SecurityScheme ServiceError SessionOnly SessionStart StreamFormat StreamPart
+    StreamSender Surface TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord UsageReports bootstrap
+    credentialsUnavailable defineError endpoint errorEventParts isFromTrustedProxy isText loadConfig ndjson
+    optionMembers parseJsonObject providerFailure runAdmin sseEvent streamHeaders tokenCount tokenUsage
+    unreadableEventParts
   `,
   testing: `
     Dialect ExpectedAnswer LimitStoreContract OpenedLimitStore ProtocolContract ProviderCall

@@ -24,7 +24,11 @@ const ACTIONS = [
 /** An operator key belongs to no account. Its own id counts as the id of an account. */
 const OPERATOR_KEY = /^operator-key:(.+)$/;
 
-/** A change after which facts about an account or a credential that were read before can be wrong. */
+/**
+ * A change after which facts about an account or a credential that were read before can be wrong.
+ *
+ * @since 1.0
+ */
 export interface AccountChange {
   readonly action: (typeof ACTIONS)[number];
   readonly accountId: string;

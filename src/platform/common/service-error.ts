@@ -168,7 +168,11 @@ interface ErrorDefinition {
   readonly fault?: ErrorFacts['fault'];
 }
 
-/** A class of errors with a code of their own. */
+/**
+ * A class of errors with a code of their own.
+ *
+ * @since 1.0
+ */
 export interface DefinedError {
   readonly code: DefinedErrorCode;
   readonly status: number;

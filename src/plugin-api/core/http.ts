@@ -29,6 +29,7 @@ export { BUDGET_HEADERS, RATE_LIMIT_HEADERS } from '../../platform/http/open-api
 export { operationsOf } from '../../platform/http/open-api/defined-errors.js';
 export { invalidRequest } from '../../platform/http/request/invalid-request.js';
 export { beginContext, type RequestContext } from '../../platform/http/request/request-context.js';
+export { RequestValidationPipe } from '../../platform/http/request/request-validation.pipe.js';
 export { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
 export { Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
 export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';

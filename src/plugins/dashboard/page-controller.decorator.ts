@@ -79,7 +79,10 @@ class BoundAccountGuard implements CanActivate {
 
 /**
  * Marks a route that receives a form of somebody who is signed in. `@Body()` has the fields. The route answers 409
- * `account_mismatch` to a form of another account.
+ * `account_mismatch` to a form of another account, which the member `accountId` of `PageForm` names.
+ *
+ * @experimental
+ * @since 1.0
  */
 export const PostForm = (path = ''): MethodDecorator =>
   applyDecorators(Post(path), Form(), UseGuards(BoundAccountGuard));

@@ -1,10 +1,10 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { isSecure, linkOrigin } from '../../plugin-api/core/auth.js';
 import { Extensions, type ServiceError } from '../../plugin-api/core/common.js';
 import { type BuiltInPlugin, type Config, CONFIG } from '../../plugin-api/core/config.js';
-import { PluginsInUse, recordSentError, WholeBody } from '../../plugin-api/core/http.js';
+import { PluginsInUse, recordSentError, RequestValidationPipe, WholeBody } from '../../plugin-api/core/http.js';
 import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/asset-set.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
@@ -33,6 +33,7 @@ export class Pages {
     private readonly extensions: Extensions,
     private readonly assets: PluginAssets,
     private readonly plugins: PluginsInUse,
+    private readonly validation: RequestValidationPipe,
   ) {}
 
   /** Whether visitors may create accounts themselves. */
@@ -100,6 +101,18 @@ export class Pages {
     // of theirs and see the answer.
     const body = new WholeBody(Buffer.from(`<!doctype html>${renderToString(layout)}`), 'one');
     body.send(response, status, { ...PAGE_HEADERS, ...(isSecure(response.req) ? HTTPS_ONLY : {}) });
+  }
+
+  /**
+   * Returns the fields of a form as an object of a class with rules of `class-validator`. Call it in the action of {@link submit}, so that
+   * the form is sent again with the problem of each field. The route takes the fields as an interface, which nothing checks before.
+   *
+   * @throws {ServiceError} `invalid_request` with the invalid fields.
+   */
+  validated<Fields extends object>(form: object, type: Type<Fields>): Promise<Fields> {
+    // `PostForm` has checked it.
+    const fields = Object.entries(form).filter(([name]) => name !== 'account_id');
+    return this.validation.validated(Object.fromEntries(fields), type);
   }
 
   /**

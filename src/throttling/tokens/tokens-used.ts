@@ -18,7 +18,7 @@ export abstract class TokensUsed {
 }
 
 /**
- * PeriodicTask a number of tokens to a whole number that every counter can store exactly. Returns `undefined` for a negative or
+ * Rounds a number of tokens to a whole number that every counter can store exactly. Returns `undefined` for a negative or
  * non-finite number, which a plugin may return.
  */
 export function wholeTokens(tokens: number): number | undefined {

@@ -141,7 +141,7 @@ describe('the limits of a scope', () => {
         '10',
       ]);
     }
-    // The scope has given back as many requests as it allows. From now on, they count.
+    // The scope has given back as many requests as it allows, and the account has not. From now on, they count for the scope.
     expect((await rude()).headers['x-ratelimit-remaining-team']).toBe('9');
     expect((await rude()).headers['x-ratelimit-remaining-team']).toBe('8');
   });

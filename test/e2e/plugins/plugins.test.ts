@@ -169,7 +169,7 @@ describe('the configuration of a plugin', () => {
   });
 
   it.each([
-    ['CONFIG_FILE.plugins.ours.limit: ', { PLUGIN_OURS__LIMIT: 'many' }],
+    ['PLUGIN_OURS__LIMIT: Invalid input', { PLUGIN_OURS__LIMIT: 'many' }],
     ['PLUGIN_THEIRS__LIMIT: there is no plugin of this name', { PLUGIN_THEIRS__LIMIT: '5' }],
   ])('prevents the start when a variable is invalid: %s', async (problem, env) => {
     await expect(staged({ plugins: [withConfig], env })).rejects.toThrow(problem);

@@ -48,6 +48,12 @@ interface HiddenField {
   readonly value: string | number | undefined;
 }
 
+/**
+ * A field of a form.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export type FormField = TextField | SelectField | CheckboxField | HiddenField;
 
 export interface PageFormProps {

@@ -35,19 +35,16 @@ export function trimmedPath(url: URL): string {
 }
 
 /**
- * Returns the headers of an event stream request. Configured headers of the upstream replace headers of the protocol.
+ * Returns the headers of an event stream request, without those that are `undefined`. Configured headers of the upstream replace headers of the protocol.
  *
  * @since 1.0
  */
 export function streamHeaders(
-  protocolHeaders: Readonly<Record<string, string>>,
+  protocolHeaders: Readonly<Record<string, string | undefined>>,
   upstream: UpstreamConfig,
 ): Record<string, string> {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: 'text/event-stream',
-    ...protocolHeaders,
-  };
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  for (const [name, value] of Object.entries(protocolHeaders)) if (value !== undefined) headers[name] = value;
   // Names are in lower case, so that a configured `Authorization` replaces the header of the protocol.
   for (const [name, value] of Object.entries(upstream.headers)) headers[name.toLowerCase()] = value;
   return headers;
