@@ -19,7 +19,6 @@ import {
   ApiOkResponse,
   ApiOperation,
 } from '../platform/http/open-api/api-decorators.js';
-
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { BodyValues } from '../platform/http/body/json/body-values.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';

@@ -3,7 +3,7 @@ import { INVALID_TOKEN_CHALLENGE } from '../auth/bearer/bearer-header.js';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import { ServiceError } from '../platform/common/service-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import type { PartReader } from '../upstreams/completion/part-reader.js';
+import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-reader.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
 import type { CompletionPart } from '../upstreams/contract/stream-part.js';
 import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';
@@ -150,10 +150,15 @@ export class ChatService {
         all.abort(reason);
       },
     };
+    const gone = (): void => {
+      parts.stop(CLIENT_GONE);
+    };
     let leave = (): void => undefined;
     const parts = new IteratedStream('A plugin', source, counted(), () => {
+      caller.signal.removeEventListener('abort', gone);
       leave();
     });
+    caller.signal.addEventListener('abort', gone);
     leave = this.openStreams.addReader(caller.principal, (reason) => {
       parts.stop(reason);
     });

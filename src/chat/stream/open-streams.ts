@@ -77,8 +77,8 @@ export class OpenStreams {
   }
 
   /**
-   * Resolves when all streams and all requests that may begin one have ended. After `graceMs` the remaining streams receive the reason and have `noticeMs` to
-   * end. The second limit is necessary because a client that does not read cannot receive the reason.
+   * Resolves when all streams have ended, and all requests that may begin one. After `graceMs`, the remaining streams receive the reason
+   * and have `noticeMs` to end. The second limit is necessary because a client that does not read cannot receive the reason.
    */
   async drain(graceMs: number, noticeMs: number): Promise<void> {
     if (await this.waitUntilIdle(graceMs)) return;
