@@ -101,3 +101,29 @@ describe('a client that leaves', () => {
     );
   });
 });
+
+const CLIENTS = 400;
+/** Longer than a request takes until its first text. */
+const LEAVES_WITHIN_MS = 25;
+
+describe('many clients that leave at any moment', () => {
+  it('leave no completion behind', async () => {
+    const stage = await setStage();
+    stage.provider.answers((call) => {
+      call.head().text('Hi');
+    });
+    for (let left = 0; left < CLIENTS; left += 20) {
+      const clients = Array.from({ length: 20 }, () => startStream(stage.origin, { key: stage.key }));
+      const delays = clients.map((_, index) => (index * LEAVES_WITHIN_MS) / clients.length);
+      await Promise.all(
+        clients.map(async ({ leave }, index) => {
+          await new Promise((resolve) => setTimeout(resolve, delays[index]));
+          leave();
+        }),
+      );
+    }
+    await stage.service.leftovers.none();
+    await Promise.all(stage.provider.calls.map(({ over }) => over));
+    await stage.clear();
+  });
+});

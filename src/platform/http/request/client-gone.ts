@@ -7,18 +7,24 @@ declare module './request-context.js' {
   }
 }
 
-/** Returns a signal that aborts when the client leaves before the whole response was sent. */
+/** Returns a signal that aborts when the client leaves before the whole response was sent. Call it before the response is sent. */
 export function clientGone(response: ServerResponse): AbortSignal {
   const { context } = response.req;
   return (context.clientGone ??= watch(response));
 }
 
+/** Nest ends the response of a stream whose client has left, so that it looks as if it was sent: the connection shows that it was not. */
 function watch(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
-  const closed = (): void => {
-    if (!response.writableFinished) gone.abort();
-  };
-  if (response.closed) closed();
-  else response.once('close', closed);
+  const { socket } = response.req;
+  let isSent = false;
+  if (response.closed || socket.destroyed) gone.abort();
+  else {
+    response
+      .once('finish', () => (isSent = !socket.destroyed))
+      .once('close', () => {
+        if (!isSent) gone.abort();
+      });
+  }
   return gone.signal;
 }
