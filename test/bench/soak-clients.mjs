@@ -14,12 +14,12 @@ import { sleep } from './processes.mjs';
  *   returns the problem, or undefined
  */
 
-/** The error code that the service sends to its client, by the script of the failing provider. */
-const CODE_OF_FAILURE = {
-  'cut-10': 'upstream_error',
-  'refuse-400': 'upstream_rejected',
-  'refuse-429': 'upstream_unavailable',
-  'refuse-500': 'upstream_error',
+/** The error codes that the service sends to its client, by the script of the failing provider. A provider that only fails cools down. */
+const CODES_OF_FAILURE = {
+  'cut-10': ['upstream_error'],
+  'refuse-400': ['upstream_rejected'],
+  'refuse-429': ['upstream_unavailable'],
+  'refuse-500': ['upstream_error', 'upstream_unavailable'],
 };
 
 const between = (low, high) => low + Math.random() * (high - low);
@@ -74,13 +74,13 @@ export const CLIENT_KINDS = [
   {
     name: 'meets a provider failure',
     lines: 4,
-    scripts: Object.keys(CODE_OF_FAILURE),
+    scripts: Object.keys(CODES_OF_FAILURE),
     exchange: async (connection, target, script) => {
       const { complete, wrong, errorCode, status } = await readStream(connection, target, script);
       if (complete || wrong !== undefined) return wrong ?? 'a false end';
       // A relay in place of the gateway sends no error codes.
-      if (target.key === undefined || errorCode === CODE_OF_FAILURE[script]) return undefined;
-      return `${script}: ${status} ${errorCode} in place of ${CODE_OF_FAILURE[script]}`;
+      if (target.key === undefined || CODES_OF_FAILURE[script].includes(errorCode)) return undefined;
+      return `${script}: ${status} ${errorCode} in place of ${CODES_OF_FAILURE[script].join(' or ')}`;
     },
   },
 ];
