@@ -102,7 +102,8 @@ export class Leftovers {
    */
   async none(): Promise<void> {
     for (const { socket, response } of this.app.get(ClientConnections, { strict: false }).all()) {
-      if (response !== undefined) socket.destroy();
+      // A connection whose client still sends after its answer would stay for two seconds.
+      if (response !== undefined || socket.writableEnded) socket.destroy();
     }
     await nothingIsLeft('Requests leave behind', () => this.ofRequests());
     await this.writeRecords();

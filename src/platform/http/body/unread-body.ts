@@ -25,8 +25,11 @@ export function dropRestOfBody(request: IncomingMessage, response: ServerRespons
   const limit = setTimeout(() => socket.destroy(), MAX_SEND_MS);
   const stop = (): void => {
     clearTimeout(limit);
+    socket.off('close', stop);
   };
   request.once('end', stop).once('close', stop);
+  // After the response, a request does not report that its connection is closed.
+  socket.once('close', stop);
   if (Number(request.headers['content-length'] ?? Infinity) <= SMALL_BYTES) {
     request.resume();
     return;
