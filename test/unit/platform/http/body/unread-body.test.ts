@@ -57,6 +57,13 @@ describe('the unread part of a body', () => {
     expect(request.socket.destroy).not.toHaveBeenCalled();
   });
 
+  it('is no more expected of a client that has left', () => {
+    const request = new FakeRequest({ 'content-length': '5' });
+    Object.assign(request.socket, { destroyed: true });
+    dropRestOfBody(request as unknown as IncomingMessage, { setHeader } as unknown as ServerResponse);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('is over when the connection closes, of which nothing is left', () => {
     const { socket } = refused({ 'content-length': '5' });
     socket.emit('close');
