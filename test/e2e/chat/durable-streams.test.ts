@@ -20,7 +20,7 @@ describe('a durable stream', () => {
   beforeAll(async () => {
     stage = await setStage(1, {
       tiers: TIERS,
-      env: { STREAM_DETACHED_SECONDS: '1', STREAM_RETENTION_SECONDS: '6', METRICS_PORT: '0' },
+      env: { STREAM_DETACHED_SECONDS: '1', METRICS_PORT: '0' },
     });
     ({ key } = stage);
   });
@@ -248,18 +248,21 @@ describe('a durable stream', () => {
   });
 
   it('is over some time after its end: then the key is free', async () => {
-    const first = await open('short');
+    const short = await setStage(1, { env: { STREAM_RETENTION_SECONDS: '1' } });
+    const openShort = () => openStream(short.origin, { key: short.key, headers: { 'idempotency-key': 'short' } });
+    const first = await openShort();
     await first.over;
 
     const next = await waitFor(async () => {
-      const answer = await open('short');
+      const answer = await openShort();
       await answer.over;
       return answer.headers['idempotency-replayed'] === undefined && answer;
     }, 'the key to be free');
 
     expect(streamIdOf(next)).not.toBe(streamIdOf(first));
-    expect((await resume(stage.origin, streamIdOf(first), { key })).status).toBe(404);
-    expect(calls()).toBe(2);
+    expect((await resume(short.origin, streamIdOf(first), { key: short.key })).status).toBe(404);
+    expect(short.provider.calls).toHaveLength(2);
+    await short.clear();
   });
 
   it('frees its key when it fails before the first text, and reports the failure to the requests that wait', async () => {

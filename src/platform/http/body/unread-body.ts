@@ -20,13 +20,16 @@ const PIECE_EVERY_MS = 100;
  * at once, and a client that is still sending would lose the response.
  */
 export function dropRestOfBody(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || !hasBody(request)) return;
   const { socket } = request;
+  if (request.complete || socket.destroyed || !hasBody(request)) return;
   const limit = setTimeout(() => socket.destroy(), MAX_SEND_MS);
   const stop = (): void => {
     clearTimeout(limit);
+    socket.off('close', stop);
   };
   request.once('end', stop).once('close', stop);
+  // After the response, a request does not report that its connection is closed.
+  socket.once('close', stop);
   if (Number(request.headers['content-length'] ?? Infinity) <= SMALL_BYTES) {
     request.resume();
     return;

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { dropRestOfBody } from '../../../../../src/platform/http/body/unread-body.js';
 
 /** A connection, of which the test sees how it ends. */
-class FakeSocket {
+class FakeSocket extends EventEmitter {
   readonly destroy = vi.fn<() => void>();
   readonly end = vi.fn<() => void>();
   readonly closedByNode = vi.fn<() => void>();
@@ -52,9 +52,22 @@ describe('the unread part of a body', () => {
     const request = refused({ 'content-length': String(64 * 1024) });
     expect([request.resume.mock.calls.length, setHeader.mock.calls.length]).toEqual([1, 0]);
     request.emit(event);
-    expect(vi.getTimerCount()).toBe(0);
+    expect([vi.getTimerCount(), request.socket.listenerCount('close')]).toEqual([0, 0]);
     vi.advanceTimersByTime(10_000);
     expect(request.socket.destroy).not.toHaveBeenCalled();
+  });
+
+  it('is no more expected of a client that has left', () => {
+    const request = new FakeRequest({ 'content-length': '5' });
+    Object.assign(request.socket, { destroyed: true });
+    dropRestOfBody(request as unknown as IncomingMessage, { setHeader } as unknown as ServerResponse);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is over when the connection closes, of which nothing is left', () => {
+    const { socket } = refused({ 'content-length': '5' });
+    socket.emit('close');
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('may take two seconds', () => {

@@ -29,7 +29,7 @@ it('an unexpected error is logged with its stack, and failures of a provider or 
 it('a refusal of a long body closes the connection, so that the unread part of the body costs little', () => {
   vi.useFakeTimers();
   const headers = { 'content-length': '4000000' };
-  const socket = { destroySoon: () => undefined };
+  const socket = Object.assign(new EventEmitter(), { destroySoon: () => undefined });
   const request = Object.assign(new EventEmitter(), { context: { requestId: 'r1' }, complete: false, headers, socket });
   const response = { req: request, setHeader: vi.fn(), writeHead: vi.fn(), end: vi.fn() };
   const error = new ServiceError('unauthenticated', 'Who are you?');
