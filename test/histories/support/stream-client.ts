@@ -15,13 +15,19 @@ import type { VirtualTime } from './virtual-time.js';
 /** The response that a client waits for. */
 class SimulatedResponse extends EventEmitter {
   closed = false;
-  readonly writableFinished = false;
-  readonly req: { headers: Record<string, string>; body: object; path: string; context: RequestContext };
+  private readonly socket = { destroyed: false };
+  readonly req: {
+    headers: Record<string, string>;
+    body: object;
+    path: string;
+    context: RequestContext;
+    socket: object;
+  };
 
   constructor(key: string, body: object, principal: Principal) {
     super();
     const context: RequestContext = { requestId: 'request', principal };
-    this.req = { headers: { 'idempotency-key': key }, body, path: '/chat/stream', context };
+    this.req = { headers: { 'idempotency-key': key }, body, path: '/chat/stream', context, socket: this.socket };
   }
 
   setHeader(): this {
@@ -31,6 +37,7 @@ class SimulatedResponse extends EventEmitter {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.socket.destroyed = true;
     this.emit('close');
   }
 }

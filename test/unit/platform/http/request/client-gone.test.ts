@@ -3,20 +3,32 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { clientGone } from '../../../../../src/platform/http/request/client-gone.js';
 
-function response(state: { closed: boolean; writableFinished: boolean }) {
-  return Object.assign(new EventEmitter(), state, { req: { context: {} } });
+function response(state: { closed?: boolean; destroyed?: boolean } = {}) {
+  const { closed = false, destroyed = false } = state;
+  return Object.assign(new EventEmitter(), { closed, req: { context: {}, socket: { destroyed } } });
 }
 const signalOf = (of: EventEmitter) => clientGone(of as unknown as ServerResponse);
 
-it.each([
-  ['a client that leaves before its whole response was sent has gone', false, true],
-  ['a client that has its whole response has not gone', true, false],
-])('%s', (_, writableFinished, isGone) => {
-  const open = response({ closed: false, writableFinished: false });
-  const signal = signalOf(open);
-  expect([signal.aborted, signalOf(open)]).toEqual([false, signal]);
-  Object.assign(open, { closed: true, writableFinished }).emit('close');
-  expect(signal.aborted).toBe(isGone);
+it('a client that has its whole response has not gone', () => {
+  const sent = response();
+  const signal = signalOf(sent);
+  expect([signal.aborted, signalOf(sent)]).toEqual([false, signal]);
+  sent.emit('finish');
+  sent.req.socket.destroyed = true;
+  sent.emit('close');
+  expect(signal.aborted).toBe(false);
+});
 
-  expect(signalOf(response({ closed: true, writableFinished })).aborted).toBe(isGone);
+it.each(['the whole response is left', 'the response is ended for it'])('a client that leaves has gone: %s', (how) => {
+  const left = response();
+  const signal = signalOf(left);
+  left.req.socket.destroyed = true;
+  if (how === 'the response is ended for it') left.emit('finish');
+  expect(signal.aborted).toBe(false);
+  left.emit('close');
+  expect(signal.aborted).toBe(true);
+});
+
+it.each([{ closed: true }, { destroyed: true }])('a client that has left before the question has gone: %o', (state) => {
+  expect(signalOf(response(state)).aborted).toBe(true);
 });
