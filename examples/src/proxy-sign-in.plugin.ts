@@ -39,7 +39,7 @@ export class ProxySignIn {
   async signIn(@Req() request: Request, @Res() response: Response): Promise<void> {
     const email = request.headers[this.config.header];
     if (typeof email !== 'string' || !isFromTrustedProxy(request)) {
-      throw new ServiceError('unauthenticated', 'The proxy has recognized nobody.');
+      throw new ServiceError('unauthenticated', 'The proxy names no person.');
     }
     const known = await this.accounts.findByEmail(email);
     const password = randomBytes(32).toString('base64url');

@@ -1,6 +1,8 @@
 import {
-  LimitStore,
+  costOf,
   joinedLease,
+  LimitStore,
+  NO_TOKENS,
   type Admission,
   type Lease,
   type Limit,
@@ -26,7 +28,6 @@ interface CountedGroup extends LimitGroup {
 const GIVEN_BACK = 'given-back';
 /** A request is not given back this long before its window ends: the reply of the store took time, and the next command takes time. */
 const SLACK_MS = 2_500;
-const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
 /** The admission of a request by one or several groups. */
 export type JointAdmission = Admission & {
@@ -61,27 +62,25 @@ export async function admitToAll(
   let state: LimitStates = {};
   let granted: number | undefined;
   for (const { accountId, limits } of groups) {
-    const atMost = granted ?? tokens.atMost;
-    const admission = await store
-      .admit({ accountId, limits, tokens: { ...tokens, atMost } })
-      .catch(async (error: unknown) => {
-        await giveBack(false);
-        throw error;
-      });
-    state = groups.length === 1 ? admission.state : { ...state, ...admission.state };
-    if (!admission.admitted) {
-      return { ...admission, state: { ...state, ...(await giveBack(false)) }, giveBack };
+    const demand = granted === undefined ? tokens : { ...tokens, atMost: granted };
+    let admission: Admission;
+    try {
+      admission = await store.admit({ accountId, limits, tokens: demand });
+    } catch (error) {
+      await giveBack(false);
+      throw error;
     }
+    state = groups.length === 1 ? admission.state : { ...state, ...admission.state };
+    if (!admission.admitted) return { ...admission, state: { ...state, ...(await giveBack(false)) }, giveBack };
     const { lease } = admission;
     granted = lease.tokens ?? granted;
     counted.push({ accountId, limits, lease, state: admission.state, countedAt: performance.now() });
   }
-  const [first] = counted;
-  const lease = counted.length === 1 && first !== undefined ? first.lease : joinedLease(granted, leasesOf(counted));
+  const leases = counted.map(({ lease }) => lease);
+  const [only] = leases;
+  const lease = leases.length === 1 && only !== undefined ? only : joinedLease(granted, leases);
   return { admitted: true, lease, state, giveBack };
 }
-
-const leasesOf = (groups: readonly CountedGroup[]): readonly Lease[] => groups.map(({ lease }) => lease);
 
 /** Counts the request with a negative cost in the windows that still run. */
 async function giveBackTo(
@@ -95,7 +94,7 @@ async function giveBackTo(
     if (limit.unit === 'tokens') return [limit];
     const { resetMs, resetSeconds = 0 } = state[limit.name] ?? {};
     const isCurrent = elapsedMs + SLACK_MS < (resetMs ?? (resetSeconds - 1) * 1_000);
-    return limit.unit === 'requests' && isCurrent ? [{ ...limit, cost: -(limit.cost ?? 1) }] : [];
+    return limit.unit === 'requests' && isCurrent ? [{ ...limit, cost: -costOf(limit) }] : [];
   });
   const requests = given.filter(({ unit }) => unit === 'requests');
   if (requests.length === 0) return {};

@@ -69,6 +69,9 @@ export interface TokenDemand {
   readonly prompt?: number | undefined;
 }
 
+/** For a request that uses no tokens. */
+export const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+
 /**
  * A request that a {@link LimitStore} admits or refuses.
  *

@@ -6,7 +6,7 @@ import type { TierConfig } from '../platform/config/config.js';
 import type { LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { admitToAll, type LimitGroup } from './joint-admission.js';
-import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
+import { LimitStore, NO_TOKENS, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
@@ -46,7 +46,6 @@ declare module '../platform/http/request/request-context.js' {
 }
 
 const LIMIT_HEADER_PREFIX = 'X-RateLimit';
-const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
 /** Applies the limits of the tier and the slots of the process to requests, in the order of the methods. */
 @Injectable()
@@ -167,7 +166,8 @@ function demandOf(
   ofPlugins: readonly PluginLimit[],
   body: object | undefined,
 ): TokenDemand | Promise<TokenDemand> {
-  const ofTokens = [...limits, ...ofPlugins].filter(({ unit }) => unit === 'tokens');
+  const all = ofPlugins.length === 0 ? limits : [...limits, ...ofPlugins];
+  const ofTokens = all.filter(({ unit }) => unit === 'tokens');
   if (tokenUse === undefined || body === undefined || ofTokens.length === 0) return NO_TOKENS;
   return tokenUse.tokensOf(body, tier, Math.min(...ofTokens.map(({ max }) => max)));
 }

@@ -27,10 +27,8 @@ export class SessionStart {
    */
   async signIn(account: Account, response: Response): Promise<void> {
     const { ip: source, context } = response.req;
-    const session = await this.begin(account, undefined, source);
+    const session = await this.begin(account, undefined, source, context.session?.sessionId);
     if (session === undefined) throw new ServiceError('forbidden', 'This account cannot sign in.');
-    const earlier = context.session?.sessionId;
-    if (earlier !== undefined) await this.sessions.end(earlier, { actor: `account:${account.id}`, source });
     this.cookie.set(response, session.token, session.expiresAt);
   }
 
@@ -38,14 +36,23 @@ export class SessionStart {
    * @param account the account as it was when its owner was recognized.
    * @param origin the sign-in at an issuer.
    * @param source the address of the browser, for the audit log.
+   * @param replaced the session that the browser has, which ends.
    * @returns `undefined` when the password has changed or the account was disabled meanwhile. Both end only the sessions
    * that exist at that time, so this method ends the new session itself.
    */
-  async begin({ id, passwordHash }: Account, origin?: SessionOrigin, source?: string): Promise<NewSession | undefined> {
+  async begin(
+    { id, passwordHash }: Account,
+    origin?: SessionOrigin,
+    source?: string,
+    replaced?: string,
+  ): Promise<NewSession | undefined> {
     const session = await this.sessions.create(id, origin, source);
     const current = await this.accounts.findById(id);
-    if (current?.passwordHash === passwordHash && current.disabledAt === null) return session;
-    await this.sessions.end(session.sessionId);
-    return undefined;
+    if (current?.passwordHash !== passwordHash || current.disabledAt !== null) {
+      await this.sessions.end(session.sessionId);
+      return undefined;
+    }
+    if (replaced !== undefined) await this.sessions.end(replaced, { actor: `account:${id}`, source });
+    return session;
   }
 }

@@ -4,7 +4,7 @@ import { AccountsService, type PasswordWorkOptions } from '../../accounts/accoun
 import { Invitations, type Invitation } from '../../accounts/links/invitations.service.js';
 import { hashSecret } from '../../accounts/credentials/secrets.js';
 import { PasswordResets } from '../../accounts/links/password-resets.service.js';
-import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
+import type { NewSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { sitePrefixOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
@@ -28,7 +28,6 @@ export class LinkSignIn {
     private readonly accounts: AccountsService,
     private readonly invitations: Invitations,
     private readonly resets: PasswordResets,
-    private readonly sessions: SessionsService,
     private readonly starts: SessionStart,
     private readonly limits: SignInLimits,
   ) {}
@@ -86,10 +85,8 @@ export class LinkSignIn {
   }
 
   private async begin(account: Account, { sessionId, address }: Visitor): Promise<LinkResult> {
-    const session = await this.starts.begin(account, undefined, address);
+    const session = await this.starts.begin(account, undefined, address, sessionId);
     if (session === undefined) throw invalidLink();
-    if (sessionId !== undefined)
-      await this.sessions.end(sessionId, { actor: `account:${account.id}`, source: address });
     return { accountId: account.id, session };
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { normalizeEmail, type Account } from '../../accounts/account/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
-import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
+import type { NewSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { sitePrefixOf } from '../network/client-network.js';
@@ -27,7 +27,6 @@ export interface Visitor {
 export class SignIn {
   constructor(
     private readonly accounts: AccountsService,
-    private readonly sessions: SessionsService,
     private readonly starts: SessionStart,
     private readonly limits: SignInLimits,
     @Inject(CONFIG) private readonly config: Config,
@@ -72,10 +71,8 @@ export class SignIn {
   }
 
   private async begin(account: Account, { sessionId, address }: Visitor): Promise<NewSession> {
-    const session = await this.starts.begin(account, undefined, address);
+    const session = await this.starts.begin(account, undefined, address, sessionId);
     if (session === undefined) throw wrongCredentials();
-    if (sessionId !== undefined)
-      await this.sessions.end(sessionId, { actor: `account:${account.id}`, source: address });
     return session;
   }
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
 import type { TierLimits } from '../../platform/config/limits/limit-table.js';
-import type { Admission, Lease, LimitStore, TokenDemand } from '../../throttling/limit-store.js';
+import {
+  NO_TOKENS,
+  type Admission,
+  type Lease,
+  type LimitStore,
+  type TokenDemand,
+} from '../../throttling/limit-store.js';
 import { limitsOf } from '../../throttling/account-limits.js';
 import type { TokensUsed } from '../../throttling/tokens/tokens-used.js';
 
@@ -34,7 +40,7 @@ export interface LimitStoreContract {
   readonly replicas?: number;
 }
 
-export const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+export { NO_TOKENS };
 export const exactly = (tokens: number): TokenDemand => ({ atLeast: tokens, atMost: tokens });
 
 /** The stores of the tests of one suite. They are closed after each test. */
