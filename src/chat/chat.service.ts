@@ -217,29 +217,26 @@ export class ChatService {
       const reserved = request === reservedFor ? prompt : await promptTokens(reservedFor);
       maxTokens = withinGrant(maxTokens ?? maxAnswerTokens(model, prompt.estimated), granted, reserved.atMost);
     }
-    const running = new RunningCompletion(caller, prompt.estimated, hooked);
-    running.register(this.openStreams);
-    try {
-      if (answer === undefined && this.budgets.limits(caller.principal)) {
-        // Reserves the most that the completion can cost, before it starts.
-        const answerTokens = maxTokens ?? maxAnswerTokens(model, prompt.estimated);
-        const bound = costBound(model, prompt.atMost, answerTokens, request.max_tokens !== undefined);
-        const id = hooked?.context.recordId ?? this.ledger.newId();
-        maxTokens = await running.reserve(this.budgets.reserve(caller.principal, bound, id));
-      }
-    } catch (error) {
-      running.withdraw();
-      throw beforeHeaders(error);
-    }
-    const completion: CompletionRequest = {
+    const planned: CompletionRequest = {
       ...contents,
       accountId,
       maxTokens,
       readsReasoning: reasoning ?? request.reasoning?.include_text ?? false,
       readsToolCalls: toolCalls ?? request.tools !== undefined,
     };
+    const reserve = () => {
+      const answerTokens = maxTokens ?? maxAnswerTokens(model, prompt.estimated);
+      const bound = costBound(model, prompt.atMost, answerTokens, request.max_tokens !== undefined);
+      return this.budgets.reserve(caller.principal, bound, hooked?.context.recordId ?? this.ledger.newId());
+    };
+    const isLimited = answer === undefined && this.budgets.limits(caller.principal);
+    const running = new RunningCompletion(caller, prompt.estimated, hooked, this.openStreams);
     try {
-      return await running.started(await running.start(model, completion, this.router, this.ledger));
+      return await running.begin(
+        { model, request: planned, reserve: isLimited ? reserve : undefined },
+        this.router,
+        this.ledger,
+      );
     } catch (error) {
       throw beforeHeaders(error);
     }

@@ -38,108 +38,110 @@ export interface RecordedParts extends PartReader {
   readonly record: Promise<UsageRecord>;
 }
 
+/** What a completion asks of its provider, within what its tokens allow. */
+interface PlannedCompletion {
+  readonly model: ModelConfig;
+  readonly request: CompletionRequest;
+  /** Reserves the most money that the completion can cost. `undefined`: no budget limits the caller. */
+  readonly reserve: (() => SpendReservation | Promise<SpendReservation>) | undefined;
+}
+
 /**
  * One completion while it runs. It owns what a completion holds: its entry in the open streams, its money, its ledger entry, its
- * lease and its parts. The methods are called in this order: `register`, `reserve`, `start`, `started`. The end releases everything,
- * once. A completion that fails before `start` must be ended with `withdraw`.
+ * lease and its parts. The end releases everything, once.
  */
 export class RunningCompletion {
   private readonly trace: CallTrace;
+  private readonly unregister: () => void;
+  private hold: SpendReservation | undefined;
+  /** `undefined` until the intent of the record. */
+  private entry: LedgerEntry | undefined;
   /** `undefined` until the call to the provider. */
   private parts: PartReader | undefined;
-  /** `undefined` until {@link start}. */
-  private entry: LedgerEntry | undefined;
-  private hold: SpendReservation | undefined;
   private maxTokens: number | undefined;
   /** Why the completion must not call the provider. */
   private stopped: Error | undefined;
-  private unregister!: () => void;
   private resolveRecord!: (record: UsageRecord) => void;
   private readonly record = new Promise<UsageRecord>((resolve) => {
     this.resolveRecord = resolve;
   });
 
-  /** @param promptTokens the estimated tokens of the prompt. The prompt itself is not needed after the first text. */
+  /**
+   * Registers the stream, so that the shutdown waits for it. Nothing is reserved before.
+   *
+   * @param promptTokens the estimated tokens of the prompt. The prompt itself is not needed after the first text.
+   * @throws {ServiceError} `shutting_down` or `unavailable` when the process takes no more streams.
+   */
   constructor(
     private readonly caller: ChatCaller,
     private readonly promptTokens: number,
     private readonly hooked: HookedCompletion | undefined,
+    openStreams: OpenStreams,
   ) {
-    this.trace = new CallTrace(caller.requestId);
-  }
-
-  /**
-   * Registers the stream, so that the shutdown waits for it. Nothing is reserved before.
-   *
-   * @throws {ServiceError} `shutting_down` or `unavailable` when the process takes no more streams.
-   */
-  register(openStreams: OpenStreams): void {
-    const { principal, signal, isAdmitted } = this.caller;
+    const { principal, requestId, signal, isAdmitted } = caller;
+    this.trace = new CallTrace(requestId);
     signal.throwIfAborted();
     this.unregister = openStreams.add(principal, this.stop, isAdmitted);
     signal.addEventListener('abort', this.leave);
   }
 
-  /** Takes over the money that is reserved for the completion. Returns the most tokens of the answer that the money covers. */
-  async reserve(hold: SpendReservation | Promise<SpendReservation>): Promise<number> {
-    this.hold = hold instanceof Promise ? await hold : hold;
-    if (this.stopped !== undefined) throw this.stopped;
-    return this.hold.maxTokens;
-  }
-
-  /** Releases everything, because {@link start} is not called. */
-  withdraw(): void {
-    this.release();
-    this.hold?.release();
-  }
-
   /**
-   * Starts the ledger entry, takes over the lease, and calls the provider. The ledger has the intent before the call, so that there
-   * is a record of each call, also if the process is killed.
+   * Reserves the money, begins the record and calls the provider. Resolves when the headers can be sent. The ledger has the intent
+   * before the call, so that there is a record of each call, also if the process is killed.
+   *
+   * @throws {ServiceError} when the answer cannot begin.
    */
-  async start(
-    model: ModelConfig,
-    completion: CompletionRequest,
+  async begin(
+    { model, request, reserve }: PlannedCompletion,
     router: ModelRouter,
     ledger: UsageLedger,
-  ): Promise<LedgerEntry> {
-    const { principal, requestId, lease, context, detached } = this.caller;
-    const { trace, hooked } = this;
-    this.maxTokens = completion.maxTokens;
-    const recordId = hooked?.context.recordId ?? this.hold?.recordId;
-    const entry = ledger.begin(requestId, principal, model, detached, recordId, context?.surface?.name);
-    this.entry = entry;
-    if (context !== undefined) context.ledgerEntry = entry;
-    lease?.takeOver?.();
+  ): Promise<RecordedParts> {
+    const maxTokens = reserve === undefined ? request.maxTokens : await this.reserve(reserve);
+    const entry = this.beginRecord(model, maxTokens, ledger);
     await entry.stored;
     if (this.stopped !== undefined) {
       this.end(this.stopped);
       throw this.stopped;
     }
-    if (hooked?.hooks.wrapsStreams === true) {
-      const stream = router.stream(model, completion, trace, () => undefined);
-      this.parts = hooked.hooks.wrap(stream, hooked.context, this.end);
-    } else {
-      this.parts = router.stream(model, completion, trace, this.end);
-    }
-    return entry;
-  }
-
-  /**
-   * Resolves when the headers can be sent.
-   *
-   * @throws {ServiceError} when the answer cannot begin.
-   */
-  async started({ started: { id } }: LedgerEntry): Promise<RecordedParts> {
-    const { record } = this;
-    const parts = this.parts as PartReader;
+    const parts = this.call(model, { ...request, maxTokens }, router);
     try {
       await headersDue(parts.started, parts.accepted, this.caller.waitedMs);
-      return Object.assign(parts, { recordId: id, record });
+      return Object.assign(parts, { recordId: entry.started.id, record: this.record });
     } catch (error) {
       parts.stop(CLIENT_GONE);
       throw error;
     }
+  }
+
+  /** Returns the most tokens of the answer that its money covers. */
+  private async reserve(reserve: NonNullable<PlannedCompletion['reserve']>): Promise<number> {
+    try {
+      this.hold = await reserve();
+      if (this.stopped !== undefined) throw this.stopped;
+      return this.hold.maxTokens;
+    } catch (error) {
+      this.release();
+      this.hold?.release();
+      throw error;
+    }
+  }
+
+  /** The lease now ends with the completion. */
+  private beginRecord(model: ModelConfig, maxTokens: number | undefined, ledger: UsageLedger): LedgerEntry {
+    const { principal, requestId, lease, context, detached } = this.caller;
+    const recordId = this.hooked?.context.recordId ?? this.hold?.recordId;
+    this.maxTokens = maxTokens;
+    this.entry = ledger.begin(requestId, principal, model, detached, recordId, context?.surface?.name);
+    if (context !== undefined) context.ledgerEntry = this.entry;
+    lease?.takeOver?.();
+    return this.entry;
+  }
+
+  private call(model: ModelConfig, request: CompletionRequest, router: ModelRouter): PartReader {
+    const { trace, hooked } = this;
+    const isWrapped = hooked?.hooks.wrapsStreams === true;
+    const stream = router.stream(model, request, trace, isWrapped ? () => undefined : this.end);
+    return (this.parts = isWrapped ? hooked.hooks.wrap(stream, hooked.context, this.end) : stream);
   }
 
   /** Stops the completion because its client has left, or for the reason of the signal. */

@@ -11,6 +11,7 @@ export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable
   const trace = new CallTrace('replay');
   trace.beginAttempt('acme');
   const collector = new PartCollector(trace, false, true);
+  collector.state.on('accept');
   const reader = protocol.open(TEST_CALL, upstream);
   let progress = 0;
   let text = '';
@@ -18,7 +19,7 @@ export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable
   const callOf = (id: string) => calls.get(id) ?? { json: '', isEnded: false };
   const add = (part: StreamPart): void => {
     const isReasoning = part.type === 'reasoning' && part.text !== '';
-    if ((part.type === 'progress' || isReasoning) && !collector.over) progress += 1;
+    if ((part.type === 'progress' || isReasoning) && collector.state.isOpen) progress += 1;
     collector.add(part);
   };
   const takeText = (): void => {
@@ -41,10 +42,10 @@ export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable
   reader.end?.().forEach(add);
   takeText();
   const { usage, finish } = trace;
-  const { error } = collector;
+  const { failure: error, isMarked: complete } = collector.state;
   return {
     text,
-    complete: collector.complete && error === undefined,
+    complete,
     ...(Object.values(usage).some((count) => count !== undefined) && { usage }),
     ...(finish && { finish }),
     ...(progress > 0 && { progress }),

@@ -4,6 +4,7 @@ import type { UpstreamConfig } from '../../platform/config/config.js';
 import { causeOf, ProviderFailure, providerFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
+import type { AnswerState } from './answer-state.js';
 import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 import type { PartCollector } from './part-collector.js';
@@ -19,15 +20,10 @@ const STOPPED: AttemptEnd = { type: 'stopped' };
  * observers of its first text and of its end.
  */
 export class Attempt {
-  /** Why there is no source. */
-  private failure: ServiceError | undefined;
-  private isEnded = false;
   private readonly source: PartSource | undefined;
   private readonly idleTimeout: IdleTimeout;
   /** True while the reader waits for the provider. Only this time counts for the time limits. */
   private isAwaited = true;
-  /** True when the provider has sent all that matters, and has little time for the rest. */
-  private isEnding = false;
 
   /**
    * @param open opens the source, which adds the parts to the collector.
@@ -54,9 +50,9 @@ export class Attempt {
     );
     try {
       this.source = open();
-      trace.accepted = this.source.isAccepted;
+      trace.accepted = this.state.is('arriving');
     } catch (error) {
-      this.failure = unexpectedFailure(error);
+      this.state.fail(unexpectedFailure(error));
     }
   }
 
@@ -67,7 +63,7 @@ export class Attempt {
 
   /** True when {@link read} has nothing more to return. */
   get isOver(): boolean {
-    return this.isEnded;
+    return this.state.isOver;
   }
 
   /** True when the answer is complete and {@link read} has returned its whole text. */
@@ -81,11 +77,11 @@ export class Attempt {
    * @throws {ServiceError} the failure of the attempt. The attempt is then over.
    */
   read(): CompletionPart | undefined {
-    if (this.isEnded) return undefined;
+    if (this.isOver) return undefined;
     try {
       const part = this.next();
       this.isAwaited = part === undefined;
-      if (part === undefined && this.collector.over) this.complete();
+      if (part === undefined && this.state.is('whole')) this.complete();
       else if (part?.type === 'text' || part?.type === 'tool_call_start') this.recordText();
       return part;
     } catch (error) {
@@ -95,9 +91,14 @@ export class Attempt {
 
   /** Stops the work of the provider, for a reason that is not the provider's fault. Has no effect after the end. */
   stop(reason: Error): void {
-    if (this.isEnded) return;
+    if (this.isOver) return;
     this.source?.close(reason);
+    this.state.on('stop');
     this.end(STOPPED);
+  }
+
+  private get state(): AnswerState {
+    return this.collector.state;
   }
 
   /** True when the provider's content filter has cut the answer. */
@@ -110,37 +111,33 @@ export class Attempt {
   }
 
   private next(): CompletionPart | undefined {
-    if (this.failure !== undefined) throw this.failure;
-    const { collector } = this;
+    const { state, collector } = this;
     for (;;) {
       const part = collector.take();
       if (part !== undefined) return part;
-      if (collector.error !== undefined) throw collector.error;
-      if (collector.over || this.source === undefined || !this.readSource(this.source)) return undefined;
+      if (state.is('broken')) throw state.failure as Error;
+      if (!state.isOpen || this.source === undefined || !this.readSource(this.source)) return undefined;
     }
   }
 
   private readSource(source: PartSource): boolean {
-    const { collector } = this;
+    const { collector, state, hasEnded } = this;
     try {
       if (!source.read()) return false;
     } catch (error) {
-      // A failure after the answer is complete does not change the answer, unless each event says that the answer is complete.
-      if (!collector.complete || collector.goesOn) throw error;
-      collector.over = true;
+      state.fail(unexpectedFailure(error), 'lose');
     }
-    this.trace.accepted = source.isAccepted;
-    if ((collector.complete && !collector.goesOn) || source.isRefused) this.awaitEnd();
-    else if (collector.signOfLife) this.idleTimeout.restart(this.upstream.timeouts.idleMs);
+    this.trace.accepted ||= state.is('arriving');
+    // One deadline for what may still follow. Further bytes do not extend the deadline.
+    if (!this.hasEnded && collector.signOfLife) this.idleTimeout.restart(this.upstream.timeouts.idleMs);
+    else if (this.hasEnded && !hasEnded) this.idleTimeout.restart(AFTER_COMPLETE_MS);
     collector.signOfLife = false;
     return true;
   }
 
-  /** Sets one deadline for what may still follow. Further bytes do not extend the deadline. */
-  private awaitEnd(): void {
-    if (this.isEnding) return;
-    this.isEnding = true;
-    this.idleTimeout.restart(AFTER_COMPLETE_MS);
+  /** True when the provider has sent all that matters, and has little time for the rest. */
+  private get hasEnded(): boolean {
+    return this.state.is('marked') || this.state.is('refused');
   }
 
   private recordText(): void {
@@ -153,6 +150,7 @@ export class Attempt {
     if (this.isFiltered) throw this.filtered();
     if (this.collector.isEmpty && !this.mayBeEmpty) throw providerFailure('upstream_error', 'The answer is empty.');
     this.source?.finish();
+    this.state.on('taken');
     this.end(COMPLETE);
   }
 
@@ -168,6 +166,8 @@ export class Attempt {
   private fail(error: unknown): ServiceError {
     const failure = toldFailure(unexpectedFailure(error), this.upstream);
     this.source?.close(failure);
+    this.state.fail(failure);
+    this.state.on('taken');
     this.trace.code = failure.code;
     this.trace.cause = causeOf(failure);
     this.end({ type: 'failed', failure });
@@ -175,7 +175,6 @@ export class Attempt {
   }
 
   private end(end: AttemptEnd): void {
-    this.isEnded = true;
     this.idleTimeout.stop();
     this.trace.durationMs = this.elapsedMs;
     for (const observer of this.observers) observer.onEnd(end);

@@ -14,6 +14,7 @@ import { ndjson } from '../transport/ndjson-decoder.js';
 import { sse } from '../transport/sse-decoder.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import { headerOf, type ResponseHead, type UpstreamExchange } from '../transport/upstream-exchange.js';
+import type { AnswerState } from './answer-state.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { PartCollector } from './part-collector.js';
 import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
@@ -30,14 +31,11 @@ const UNAUTHORIZED = 401;
 
 /** Sends the request of a protocol over HTTP, and reads the events of the answer. */
 export class HttpSource implements PartSource {
-  isAccepted = false;
   private request: EncodedRequest | undefined;
   private exchange: UpstreamExchange | undefined;
   /** The request without its credential, and the credential, until the provider has accepted them. */
   private authorized: { readonly request: EncodedRequest; readonly credential: Credential } | undefined;
   private isRenewed = false;
-  /** Why there is no exchange. */
-  private failure: Error | undefined;
   /** `undefined`: the first bytes have not shown yet whether the answer is a stream or whole. */
   private decoder: Decoder | undefined;
   private readonly reader: AnswerReader<unknown>;
@@ -70,11 +68,8 @@ export class HttpSource implements PartSource {
 
   read(): boolean {
     const { exchange } = this;
-    if (exchange === undefined) {
-      if (this.failure !== undefined) throw this.failure;
-      return false;
-    }
-    if (!this.isAccepted) return this.readHead(exchange);
+    if (exchange === undefined) return false;
+    if (this.state.is('sent') || this.state.is('refused')) return this.readHead(exchange);
     const bytes = exchange.take();
     if (bytes !== undefined) this.decode(bytes);
     else if (exchange.isOver) this.endOfBody();
@@ -83,8 +78,8 @@ export class HttpSource implements PartSource {
   }
 
   close(reason: Error): void {
-    this.failure ??= reason;
-    this.exchange?.close(reason);
+    if (this.exchange === undefined) this.state.fail(reason, 'lose');
+    else this.exchange.close(reason);
   }
 
   finish(): void {
@@ -103,9 +98,9 @@ export class HttpSource implements PartSource {
   private async sendLater(request: Promise<EncodedRequest>): Promise<void> {
     try {
       const ready = await request;
-      if (this.failure === undefined) this.send(ready);
+      if (this.state.is('sent')) this.send(ready);
     } catch (error) {
-      this.failure ??= unexpectedFailure(error);
+      this.state.fail(unexpectedFailure(error));
       this.onChange();
     }
   }
@@ -126,7 +121,7 @@ export class HttpSource implements PartSource {
     }
     if (this.renewCredential(head, exchange)) return false;
     if (head.status !== OK || isCompressed(head)) return this.readRefusal(head, exchange);
-    this.isAccepted = true;
+    this.state.on('accept');
     if (this.authorized !== undefined) this.credentials?.accept(this.authorized.credential);
     this.request = this.authorized = undefined;
     return true;
@@ -164,6 +159,7 @@ export class HttpSource implements PartSource {
     }
     const isFirst = this.refusal === undefined;
     this.refusal ??= Buffer.alloc(0);
+    this.state.on('refuse');
     try {
       while (this.refusal.length < MAX_ERROR_BYTES && !exchange.isOver) {
         const bytes = exchange.take();
@@ -179,20 +175,14 @@ export class HttpSource implements PartSource {
     throw this.protocol.failure?.(status, headers, body) ?? httpFailure(status, headers, body);
   }
 
-  /** True when the provider has refused the request, and only the reason is missing. */
-  get isRefused(): boolean {
-    return this.refusal !== undefined;
-  }
-
   private decode(bytes: Buffer): void {
-    const { collector } = this;
     try {
       this.decoder ??= this.decoderOf(bytes);
       if (this.decoder === undefined)
         this.beginning = Buffer.concat([this.beginning, bytes]).subarray(-MAX_BLANK_BYTES);
       else this.decoder.write(bytes);
     } catch (error) {
-      collector.fail(unexpectedFailure(error));
+      this.state.fail(unexpectedFailure(error));
     }
     this.countIdleBytes(bytes.length);
   }
@@ -230,19 +220,21 @@ export class HttpSource implements PartSource {
     }
   };
 
+  private get state(): AnswerState {
+    return this.collector.state;
+  }
+
   private get headers(): ResponseHeaders {
     return this.exchange?.head?.headers ?? {};
   }
 
   /** Ends the stream. An unfinished event still counts, but its failure does not: the end marker decides. */
   private endOfBody(): void {
-    const { collector } = this;
-    const wasComplete = collector.complete;
+    const { collector, state } = this;
+    state.on('close');
     this.decoder?.end();
-    if (!collector.over) for (const part of this.reader.end?.() ?? []) collector.add(part);
-    if (wasComplete) collector.error = undefined;
-    if (collector.complete) collector.over = true;
-    else collector.fail(this.failureOfEnd());
+    if (state.isOpen) for (const part of this.reader.end?.() ?? []) collector.add(part);
+    state.end(() => this.failureOfEnd());
   }
 
   /** JSON without any piece of an answer is something else, such as an error. */

@@ -13,12 +13,9 @@ import type { PartSource } from './part-source.js';
  * taken the last one, so a slow reader slows the protocol down.
  */
 export class InProcessSource implements PartSource {
-  readonly isAccepted = true;
-  readonly isRefused = false;
   private readonly parts: AsyncIterator<StreamPart>;
   private isWaiting = false;
   private arrived: IteratorResult<StreamPart, unknown> | undefined;
-  private failure: Error | undefined;
   /** True when the protocol needs no `return()`: it has ended by itself, or got one. */
   private isEnded = false;
 
@@ -30,11 +27,11 @@ export class InProcessSource implements PartSource {
     private readonly collector: PartCollector,
     private readonly onChange: () => void,
   ) {
+    collector.state.on('accept');
     this.parts = protocol.stream(call, upstream, context)[Symbol.asyncIterator]();
   }
 
   read(): boolean {
-    if (this.failure !== undefined) throw this.failure;
     const { arrived } = this;
     if (arrived === undefined) {
       void this.requestNext();
@@ -46,7 +43,7 @@ export class InProcessSource implements PartSource {
   }
 
   close(reason: Error): void {
-    this.failure ??= reason;
+    this.collector.state.fail(reason, 'lose');
     this.finish();
   }
 
@@ -66,16 +63,14 @@ export class InProcessSource implements PartSource {
       if (this.arrived.done === true) this.isEnded = true;
     } catch (error) {
       this.isEnded = true;
-      this.failure ??= unexpectedFailure(error);
+      this.collector.state.fail(unexpectedFailure(error), 'lose');
     }
     this.isWaiting = false;
     this.onChange();
   }
 
   private add(arrived: IteratorResult<StreamPart, unknown>): void {
-    const { collector } = this;
-    if (arrived.done !== true) collector.add(arrived.value);
-    else if (collector.complete) collector.over = true;
-    else collector.fail(providerFailure('upstream_error', 'The answer ended before it was complete.'));
+    if (arrived.done !== true) this.collector.add(arrived.value);
+    else this.collector.state.end(() => providerFailure('upstream_error', 'The answer ended before it was complete.'));
   }
 }

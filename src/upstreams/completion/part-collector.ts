@@ -10,6 +10,7 @@ import { providerFailure } from '../contract/provider-failure.js';
 import { isHighSurrogate } from '../../platform/common/text/cut-text.js';
 import { AnswerToolCalls } from './answer-tool-calls.js';
 import { laterUsage } from '../protocols/shared/token-count.js';
+import { AnswerState } from './answer-state.js';
 import type { CallTrace } from './call-trace.js';
 import { markedState, type StateOwner } from './provider-state.js';
 
@@ -18,8 +19,9 @@ type ToolCallPart = Extract<StreamPart, { readonly type: `tool_call_${string}` }
 
 const NOBODY: StateOwner = { protocol: '', upstream: '' };
 
-/** Collects the parts of one answer: what its reader takes next, and the state of the answer. */
+/** Collects the parts of one answer: what its reader takes next. */
 export class PartCollector {
+  readonly state = new AnswerState();
   /** The parts before {@link piece}, in order. Empty for nearly every read, because most reads bring only text. */
   private readonly queue: CompletionPart[] = [];
   /** The last piece. Neighbouring pieces of one type are joined until the reader takes them. */
@@ -32,14 +34,6 @@ export class PartCollector {
   private heldFinish: FinishPart | undefined;
   /** True when token counts have arrived that the reader has not taken. They follow the pieces, see {@link take}. */
   private hasNewUsage = false;
-  /** True when the provider has marked the answer as complete. */
-  complete = false;
-  /** True when all further parts are ignored. */
-  over = false;
-  /** True when the answer went on after it was marked as complete. Some providers mark each event of an answer in this way. */
-  goesOn = false;
-  /** The failure of the answer: reported by the provider, or passed to {@link fail}. */
-  error: Error | undefined;
   private hasContent = false;
   /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
@@ -60,7 +54,8 @@ export class PartCollector {
 
   /** True when the answer is complete and only its end is left to take. */
   get isWhole(): boolean {
-    const isOver = this.over && this.error === undefined && this.heldFinish === undefined;
+    const { state } = this;
+    const isOver = (state.is('whole') || state.is('complete')) && this.heldFinish === undefined;
     return isOver && this.piece === '' && this.queue.every(isOfTheEnd);
   }
 
@@ -74,7 +69,7 @@ export class PartCollector {
   }
 
   add(part: StreamPart): void {
-    if (this.over) return;
+    if (!this.state.isOpen) return;
     switch (part.type) {
       case 'text':
         if (this.calls !== undefined) this.closeCalls(this.calls.settle());
@@ -109,15 +104,9 @@ export class PartCollector {
         this.addComplete(part.last);
         break;
       case 'error':
-        this.fail(part.error);
+        this.state.fail(part.error);
         break;
     }
-  }
-
-  /** Ends the answer with a failure. What came before the failure can still be taken. */
-  fail(error: Error): void {
-    this.error ??= error;
-    this.over = true;
   }
 
   /**
@@ -126,13 +115,13 @@ export class PartCollector {
    * divide the text. Returns `undefined` when there is nothing to take now.
    */
   take(): CompletionPart | undefined {
-    if (this.over && this.error === undefined) this.releaseFinish();
+    if (this.state.is('whole')) this.releaseFinish();
     if (this.queue.length === 0 && this.piece === '') this.closeUsage();
     const first = this.queue.shift();
     if (first !== undefined) return first;
     const { piece } = this;
     if (piece === '') return undefined;
-    const heldBack = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
+    const heldBack = this.state.isOpen && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
     if (heldBack === piece.length) return undefined;
     this.piece = heldBack === 0 ? '' : piece.slice(-heldBack);
     return this.partOf(wellFormed(heldBack === 0 ? piece : piece.slice(0, -heldBack)));
@@ -140,7 +129,7 @@ export class PartCollector {
 
   private addContent(): void {
     this.hasContent = this.signOfLife = true;
-    this.goesOn ||= this.complete;
+    this.state.on('content');
   }
 
   private partOf(text: string): CompletionPart {
@@ -178,7 +167,8 @@ export class PartCollector {
   private addToolCall(part: ToolCallPart): void {
     const calls = (this.calls ??= new AnswerToolCalls(this.trace));
     try {
-      if (this.complete) throw providerFailure('upstream_error', 'A tool call goes on after the end of the answer.');
+      if (this.state.isMarked)
+        throw providerFailure('upstream_error', 'A tool call goes on after the end of the answer.');
       switch (part.type) {
         case 'tool_call_start': {
           this.closeCalls(calls.settle());
@@ -197,7 +187,7 @@ export class PartCollector {
           break;
       }
     } catch (error) {
-      this.fail(error as Error);
+      this.state.fail(error as Error);
     }
   }
 
@@ -243,7 +233,7 @@ export class PartCollector {
     this.closeCalls(calls.settle(isAtLimit ? 'length' : heldFinish.reason));
     const cut = calls.cutCall(isAtLimit ? 'length' : heldFinish.reason);
     if (cut === undefined) this.pushFinish(heldFinish);
-    else this.fail(cut);
+    else this.state.fail(cut);
   }
 
   private pushFinish(part: FinishPart): void {
@@ -255,23 +245,19 @@ export class PartCollector {
   /** With an unknown reason, the answer is not complete. A known reason may still follow, unless this is the end. */
   private addComplete(isLast: boolean): void {
     if (this.trace.finish?.reason === 'other') {
-      if (isLast) this.fail(providerFailure('upstream_error', 'The finish reason is unknown.'));
+      if (isLast) this.state.fail(providerFailure('upstream_error', 'The finish reason is unknown.'));
       return;
     }
+    const event = isLast ? 'last' : 'mark';
     if (this.heldFinish !== undefined) {
-      this.complete = true;
-      this.over = isLast;
+      this.state.on(event);
       return;
     }
     const reason = this.trace.finish?.reason ?? 'none';
     if (this.calls !== undefined) this.closeCalls(this.calls.settle(reason));
     const cut = this.calls?.cutCall(reason);
-    if (cut !== undefined) {
-      this.fail(cut);
-      return;
-    }
-    this.complete = true;
-    this.over = isLast;
+    if (cut === undefined) this.state.on(event);
+    else this.state.fail(cut);
   }
 
   /** Moves the token counts to the queue. */

@@ -6,18 +6,14 @@ export const AFTER_COMPLETE_MS = 2_000;
  * has no timers and decides nothing. `Attempt` does both, in the same way for every source.
  */
 export interface PartSource {
-  /** True when the provider has accepted the request. */
-  readonly isAccepted: boolean;
   /**
-   * Adds what has arrived to the collector. Returns false when nothing has arrived since the last call. The source then
-   * calls `onChange` when there is more, or when it has failed.
+   * Adds what has arrived to the collector, and tells its state of the head and of the end. Returns false when nothing has arrived
+   * since the last call. The source then calls `onChange` when there is more, or when it has failed.
    *
    * @throws {ServiceError} when the answer cannot be completed.
    */
   read(): boolean;
-  /** True when the provider has refused the request, and only the reason is missing. */
-  readonly isRefused: boolean;
-  /** Stops the work of the provider. The next {@link read} fails, with `reason` or with a more precise reason. */
+  /** Stops the work of the provider. The answer then fails, with `reason` or with a more precise reason. */
   close(reason: Error): void;
   /** Releases the source after a complete answer. */
   finish(): void;

@@ -78,7 +78,7 @@ export class PlayedSource {
   }
 
   readonly readAll = (): void => {
-    while (!this.collector.over && this.source.read());
+    while (this.collector.state.isOpen && this.source.read());
   };
 }
 

@@ -13,6 +13,7 @@ function read(parts: readonly StreamPart[], keepsToolCalls = true) {
   const trace = new CallTrace('request-1');
   trace.beginAttempt('acme');
   const collector = new PartCollector(trace, true, keepsToolCalls, { protocol: 'acme', upstream: 'a' });
+  collector.state.on('accept');
   for (const part of parts) collector.add(part);
   const taken: CompletionPart[] = [];
   for (let part = collector.take(); part !== undefined; part = collector.take()) taken.push(part);
@@ -55,7 +56,7 @@ describe('the tool calls of an answer', () => {
     ]);
     const joined = (id: string) => taken.map((part) => ('json' in part && part.id === id ? part.json : '')).join('');
     expect([joined('1'), joined('2')]).toEqual(['{}', '{"a":1}']);
-    expect(collector.error).toBeUndefined();
+    expect(collector.state.failure).toBeUndefined();
   });
 
   it('keep half of a character for the next piece of the arguments', () => {
@@ -84,13 +85,13 @@ describe('the tool calls of an answer', () => {
     ['follows too many others', Array.from({ length: 257 }, (_, index) => start(String(index)))],
   ])('fail the answer with upstream_error when one %s', (_, parts) => {
     const { collector, taken } = read(parts);
-    expect(collector.error).toMatchObject({ code: 'upstream_error' });
+    expect(collector.state.failure).toMatchObject({ code: 'upstream_error' });
     expect(collector.isWhole).toBe(false);
     expect(taken.filter(({ type }) => type === 'tool_call_end').length).toBeLessThanOrEqual(1);
   });
 
   it('leave a filtered answer to the content filter', () => {
-    expect(read([start('1'), finish('content_filter'), COMPLETE]).collector.error).toBeUndefined();
+    expect(read([start('1'), finish('content_filter'), COMPLETE]).collector.state.failure).toBeUndefined();
   });
 
   it.each([
@@ -99,7 +100,7 @@ describe('the tool calls of an answer', () => {
     ['the finish', [finish('stop'), COMPLETE]],
   ])('keep arguments that are no JSON object as they are, when they are followed by %s', (_, following) => {
     const { taken, collector } = read([start('1'), delta('1', '{a: 1}'), end('1'), ...following]);
-    expect(collector.error).toBeUndefined();
+    expect(collector.state.failure).toBeUndefined();
     expect(taken.slice(1, 3)).toEqual([
       { type: 'tool_call_delta', id: '1', json: '{a: 1}' },
       { type: 'tool_call_end', id: '1' },
@@ -109,7 +110,7 @@ describe('the tool calls of an answer', () => {
   it('get ids of their own if the provider gives one id to two of them', () => {
     const call = [start('1'), delta('1', '{}'), end('1')];
     const { taken, collector } = read([...call, ...call, finish('stop'), COMPLETE]);
-    expect(collector.error).toBeUndefined();
+    expect(collector.state.failure).toBeUndefined();
     const ids = taken.flatMap((part) => (part.type === 'tool_call_end' ? [part.id] : []));
     expect([ids[0], new Set(ids).size]).toEqual(['1', 2]);
   });
@@ -117,7 +118,7 @@ describe('the tool calls of an answer', () => {
   it('are only a sign of life when the request offers no tools', () => {
     const { taken, collector, trace } = read([start('1'), delta('1', 'no json'), finish('stop'), COMPLETE], false);
     expect(taken).toEqual([{ type: 'finish', reason: 'stop', raw: 'stop' }]);
-    expect([collector.signOfLife, collector.complete, trace.toolCalls]).toEqual([true, true, 0]);
+    expect([collector.signOfLife, collector.state.isMarked, trace.toolCalls]).toEqual([true, true, 0]);
   });
 });
 

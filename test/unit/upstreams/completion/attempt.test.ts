@@ -22,11 +22,9 @@ const LAST: StreamPart = { type: 'complete', last: true };
 
 /** A source whose data the test provides. Records the calls of the attempt. */
 class FakeSource implements PartSource {
-  isAccepted = false;
-  isRefused = false;
   readonly calls: string[] = [];
   private closedWith: Error | undefined;
-  private readonly steps: (readonly StreamPart[] | Error)[] = [];
+  private readonly steps: (readonly StreamPart[] | Error | 'refuses')[] = [];
 
   constructor(private readonly collector: PartCollector) {}
 
@@ -38,12 +36,18 @@ class FakeSource implements PartSource {
     this.steps.push(error);
   }
 
+  refuses(): void {
+    this.steps.push('refuses');
+  }
+
   read(): boolean {
     if (this.closedWith !== undefined) throw this.closedWith;
     const step = this.steps.shift();
     if (step instanceof Error) throw step;
-    for (const part of step ?? []) this.collector.add(part);
-    return step !== undefined;
+    if (step === undefined) return false;
+    this.collector.state.on(step === 'refuses' ? 'refuse' : 'accept');
+    if (step !== 'refuses') for (const part of step) this.collector.add(part);
+    return true;
   }
 
   close(reason: Error): void {
@@ -62,6 +66,7 @@ let facts: AttemptTrace;
 /** The events of the attempt, in order. */
 let events: string[];
 let onChange: ReturnType<typeof vi.fn<() => void>>;
+let collector: PartCollector;
 let attempt: Attempt;
 
 const nameOf = (end: AttemptEnd) => (end.type === 'failed' ? `failed: ${end.failure.code}` : end.type);
@@ -75,7 +80,7 @@ const withoutText: AttemptObserver = { onEnd: () => undefined };
 const upstreamWith = (timeouts: UpstreamTimeouts) => ({ ...TEST_UPSTREAM, timeouts });
 
 function open(prepare: (source: FakeSource) => void = () => undefined): void {
-  const collector = new PartCollector(trace);
+  collector = new PartCollector(trace);
   attempt = new Attempt(
     () => {
       source = new FakeSource(collector);
@@ -108,7 +113,6 @@ describe('an attempt', () => {
   it('is accepted, has its first text once, and is complete: its source is released and its timer is cleared', () => {
     open();
     expect([attempt.isAccepted, attempt.read(), facts.accepted]).toEqual([false, undefined, false]);
-    source.isAccepted = true;
     source.bring(HI);
     vi.advanceTimersByTime(12);
     expect([attempt.read(), attempt.isAccepted, facts.accepted]).toEqual([HI, true, true]);
@@ -124,7 +128,9 @@ describe('an attempt', () => {
   });
 
   it('is accepted at once when its source is', () => {
-    open((made) => (made.isAccepted = true));
+    open(() => {
+      collector.state.on('accept');
+    });
     expect([attempt.isAccepted, facts.accepted]).toEqual([true, true]);
     attempt.stop(STOPPED);
   });
@@ -327,8 +333,7 @@ describe('the time of an attempt', () => {
 
   it('is two seconds after a refusal, for its reason', () => {
     open();
-    source.isRefused = true;
-    source.bring();
+    source.refuses();
     attempt.read();
     vi.advanceTimersByTime(AFTER_COMPLETE_MS);
     expectLate();

@@ -9,6 +9,7 @@ function collectorOf(...parts: readonly StreamPart[]): PartCollector {
   const trace = new CallTrace('request-1');
   trace.beginAttempt('acme');
   const collector = new PartCollector(trace, true);
+  collector.state.on('accept');
   parts.forEach((part) => {
     collector.add(part);
   });
@@ -92,14 +93,14 @@ describe('an answer', () => {
   it('is not whole when it has failed', () => {
     const collector = collectorOf(text('a'), { type: 'error', error: providerFailure('upstream_error', 'HTTP 500') });
     taken(collector);
-    expect([collector.over, collector.isWhole]).toEqual([true, false]);
+    expect([collector.state.isOpen, collector.isWhole]).toEqual([false, false]);
   });
 
   it('has the first failure, and nothing that follows it', () => {
     const failure = providerFailure('upstream_error', 'HTTP 500');
     const collector = collectorOf(text('a'), { type: 'error', error: failure }, text('b'));
-    collector.fail(providerFailure('upstream_timeout', 'too late'));
-    expect([collector.error, taken(collector)]).toEqual([failure, [{ type: 'text', text: 'a' }]]);
+    collector.state.fail(providerFailure('upstream_timeout', 'too late'));
+    expect([collector.state.failure, taken(collector)]).toEqual([failure, [{ type: 'text', text: 'a' }]]);
   });
 });
 
@@ -122,6 +123,7 @@ describe('the parts of an answer', () => {
   beforeEach(() => {
     trace = new CallTrace('request-1');
     collector = new PartCollector(trace, true);
+    collector.state.on('accept');
   });
 
   const add = (...parts: readonly StreamPart[]): void => {
@@ -183,7 +185,7 @@ describe('the parts of an answer', () => {
 
   it('replace half a character before a failure', () => {
     add(text(HIGH));
-    collector.fail(new Error('The connection has failed.'));
+    collector.state.fail(new Error('The connection has failed.'));
     expect(takeAll()).toEqual([text(REPLACEMENT)]);
   });
 
@@ -197,7 +199,7 @@ describe('the parts of an answer', () => {
   it('are ignored after the end', () => {
     add(text('a'), complete, text('b'), INPUT_USAGE, { type: 'error', error: new Error('late') as never });
     expect(takeAll()).toEqual([text('a')]);
-    expect(collector.error).toBeUndefined();
+    expect(collector.state.failure).toBeUndefined();
   });
 
   it('hold the same texts of each type, wherever texts are split and whenever they are read', () => {
@@ -207,6 +209,7 @@ describe('the parts of an answer', () => {
     fc.assert(
       fc.property(whole, fc.infiniteStream(fc.nat(3)), (parts, reads) => {
         collector = new PartCollector(new CallTrace('request-1'), true);
+        collector.state.on('accept');
         const taken: CompletionPart[] = [];
         for (const part of parts) {
           // One UTF-16 unit at a time splits all surrogate pairs.
