@@ -65,8 +65,8 @@ export const Caller = createParamDecorator((_: unknown, execution: ExecutionCont
     principal: principalOf(request),
     signal: clientGone(http.getResponse<Response>()),
     requestId: context.requestId,
-    lease: context.lease,
-    isAdmitted: context.isAdmitted,
+    lease: context.counted?.lease,
+    isAdmitted: context.counted?.isAdmitted,
     context,
   };
 });

@@ -1,12 +1,21 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DrainState } from '../platform/common/drain-state.js';
+import type { RequestLease } from './request-lease.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
+
+/** What the limits give to a request that they have counted. */
+interface CountedRequest {
+  /** `undefined`: no limit applies. */
+  readonly lease: RequestLease | undefined;
+  /** True when the request was admitted before the process began to stop. */
+  readonly isAdmitted: boolean;
+}
 
 declare module '../platform/http/request/request-context.js' {
   interface RequestContext {
-    /** True when the request was admitted before the process began to stop. `undefined`: nothing was counted. */
-    isAdmitted?: boolean;
+    /** Set by `AdmissionGuard`. `undefined`: the limits do not count the request. */
+    counted?: CountedRequest;
   }
 }
 
@@ -29,10 +38,9 @@ export class AdmissionGuard implements CanActivate {
   }
 
   private async admit(request: Request, response: Response, limited: LimitedRequest): Promise<boolean> {
-    const { context } = request;
-    if (limited.counts && context.isRepeated !== true) {
-      await this.limiter.admit(request, response, limited);
-      context.isAdmitted = this.drainState.admit(response);
+    if (limited.counts) {
+      const lease = await this.limiter.admit(request, response, limited);
+      request.context.counted = { lease, isAdmitted: this.drainState.admit(response) };
     } else {
       await this.limiter.showLimits(request, response);
     }

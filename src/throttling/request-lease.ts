@@ -2,13 +2,6 @@ import type { Response } from 'express';
 import type { Lease } from './limit-store.js';
 import type { StreamSlots } from './process-load/stream-slots.js';
 
-declare module '../platform/http/request/request-context.js' {
-  interface RequestContext {
-    /** The lease of an admitted request. A request without limits has no lease. */
-    lease?: RequestLease;
-  }
-}
-
 /** The lease of one completion of a request. */
 interface LeasePart extends Lease {
   takeOver(): void;

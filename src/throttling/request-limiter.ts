@@ -29,8 +29,8 @@ export interface LimitedRequest {
   readonly limits: readonly Limit[];
   /** How the request uses tokens. `undefined`: it uses none. */
   readonly tokenUse: TokenUse | undefined;
-  /** False when the route only shows the limits. */
-  readonly counts: boolean;
+  /** False when the route only shows the limits, and when the request repeats one that was counted before. */
+  counts: boolean;
   readonly opensStream: boolean;
 }
 
@@ -40,8 +40,6 @@ declare module '../platform/http/request/request-context.js' {
     limited?: LimitedRequest;
     /** The name of the limit of the tier, or of the budget, that has refused the request. */
     refusedBy?: string;
-    /** The request repeats a request that was counted before. The limits do not count it again. */
-    isRepeated?: boolean;
   }
 }
 
@@ -89,18 +87,18 @@ export class RequestLimiter {
   }
 
   /**
-   * Counts a request and takes its slot.
+   * Counts a request and takes its slot. Returns nothing when no limit applies.
    *
    * @throws {ServiceError} when a limit refuses the request. Nothing is counted then.
    */
-  async admit(request: Request, response: Response, limited: LimitedRequest): Promise<void> {
+  async admit(request: Request, response: Response, limited: LimitedRequest): Promise<RequestLease | undefined> {
     const body = request.body as object | undefined;
     const ofPlugins = this.ofPlugins.isEmpty ? [] : await this.ofPlugins.of(callOf(request, body));
     const release = limited.opensStream ? this.slots.take(response) : undefined;
-    if (limited.limits.length + ofPlugins.length === 0) return;
+    if (limited.limits.length + ofPlugins.length === 0) return undefined;
     try {
       const tokens = await demandOf(limited, ofPlugins, body);
-      await this.count(request, response, groupsOf(limited, ofPlugins), tokens, ofPlugins);
+      return await this.count(request, response, groupsOf(limited, ofPlugins), tokens, ofPlugins);
     } catch (error) {
       release?.();
       throw error;
@@ -124,7 +122,7 @@ export class RequestLimiter {
     groups: readonly LimitGroup[],
     tokens: TokenDemand,
     ofPlugins: readonly PluginLimit[],
-  ): Promise<void> {
+  ): Promise<RequestLease> {
     const admission = await admitToAll(this.store, groups, tokens);
     setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state, ofPlugins);
     if (!admission.admitted) throw refused(request, admission, tokens, ofPlugins);
@@ -133,7 +131,7 @@ export class RequestLimiter {
       const states = await admission.giveBack();
       if (!response.headersSent) setLimitHeaders(response, LIMIT_HEADER_PREFIX, states, ofPlugins);
     };
-    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot, giveBack);
+    return new RequestLease(admission.lease, response, this.slots, holdsSlot, giveBack);
   }
 }
 

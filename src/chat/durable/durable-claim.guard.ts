@@ -61,8 +61,9 @@ export class DurableClaimGuard implements CanActivate {
         contentsOf(body, conversation, request.path, ignoredMembers),
       );
       const durable = await this.claim(key, requestBytes(conversation), request, response);
-      request.context.durable = durable;
-      request.context.isRepeated = durable.kind === 'repeated';
+      const { context } = request;
+      context.durable = durable;
+      if (durable.kind === 'repeated' && context.limited !== undefined) context.limited.counts = false;
       return true;
     } catch (error) {
       await this.limiter.showLimits(request, response);

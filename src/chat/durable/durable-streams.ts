@@ -118,7 +118,7 @@ export class DurableStreams {
     const { stream, reading, waitedMs } = durable;
     caller.signal.throwIfAborted();
     durable.isTaken = true;
-    const lease = response.req.context.lease?.outlive();
+    const lease = response.req.context.counted?.lease?.outlive();
     const generation = new Generation(stream, this.detachedMs(caller.principal), caller.requestId, facts);
     await generation.begin((signal, onComplete) =>
       open({ ...caller, lease, signal, detached: true, onComplete, waitedMs }),

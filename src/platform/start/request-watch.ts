@@ -147,7 +147,7 @@ class RequestFacts implements FinishedRequest {
     this.status = status;
     this.isComplete = isComplete;
     this.principal = callerIn(context);
-    this.errorCode = context.sentError ?? record?.errorCode;
+    this.errorCode = context.sentError?.code ?? record?.errorCode;
     this.durable = context.durable?.kind;
     this.refusedBy = context.refusedBy;
   }
@@ -161,7 +161,7 @@ class RequestFacts implements FinishedRequest {
   }
 
   get errorMessage(): string | undefined {
-    return this.request.context.sentMessage;
+    return this.request.context.sentError?.message;
   }
 
   get requestedModel(): string | undefined {

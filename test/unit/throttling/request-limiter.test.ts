@@ -116,6 +116,8 @@ describe('a request to a route with limits', () => {
   let precheckedFor: (readonly Limit[])[];
   let read: () => void;
   let isRepeat: boolean;
+  /** Whether the guard of the idempotency keys finds that the request repeats another one. */
+  let repeats: boolean;
   let headers: Record<string, unknown>;
   let context: RequestContext;
   let body: object | undefined;
@@ -149,7 +151,7 @@ describe('a request to a route with limits', () => {
       },
     };
     read = () => undefined;
-    isRepeat = false;
+    isRepeat = repeats = false;
     headers = {};
     context = { requestId: 'r1' };
     body = new Text();
@@ -183,6 +185,7 @@ describe('a request to a route with limits', () => {
       await limiter.countRefused(request, response);
       throw error;
     }
+    if (repeats && context.limited !== undefined) context.limited.counts = false;
     return admissionGuard.canActivate(execution);
   }
 
@@ -196,7 +199,7 @@ describe('a request to a route with limits', () => {
     expect(did).toEqual(['precheck', 'read', 'take', 'tokensOf', 'admit']);
     expect(precheckedFor).toEqual([limitsOf(LIMITS)]);
     expect(admissions).toEqual([{ accountId: 'ada', limits: limitsOf(LIMITS), tokens: DEMAND }]);
-    expect(context.lease?.tokens).toBe(70);
+    expect(context.counted?.lease?.tokens).toBe(70);
     expect([headers, slots.takenInTiers, isFull()]).toEqual([HEADERS, 1, true]);
 
     response.emit('close');
@@ -218,14 +221,14 @@ describe('a request to a route with limits', () => {
 
   it('counts no stream of a tier that does not limit them', async () => {
     await admits('stream', { ...TIER, concurrentStreams: undefined });
-    expect(context.lease).toBeDefined();
+    expect(context.counted?.lease).toBeDefined();
     expect(slots.takenInTiers).toBe(0);
   });
 
   it.each(['stream', 'answer'] as const)('releases the slot where the tier refuses: %s', async (handler) => {
     admission = () => Promise.resolve(REFUSED);
     await expect(admits(handler)).rejects.toMatchObject(TOO_MANY);
-    expect([context.refusedBy, context.lease, headers]).toEqual(['requestsPerMinute', undefined, HEADERS]);
+    expect([context.refusedBy, context.counted?.lease, headers]).toEqual(['requestsPerMinute', undefined, HEADERS]);
     expect([isFull(), slots.takenInTiers]).toEqual([false, 0]);
   });
 
@@ -293,40 +296,30 @@ describe('a request to a route with limits', () => {
   });
 
   it('is not counted when it repeats another one', async () => {
-    context.isRepeated = true;
+    repeats = true;
     expect(await admits('stream')).toBe(true);
-    expect([did, headers, context.lease]).toEqual([['precheck', 'read', 'peek ada'], HEADERS, undefined]);
+    expect([did, headers, context.counted?.lease]).toEqual([['precheck', 'read', 'peek ada'], HEADERS, undefined]);
   });
 
   it('passes limits that are used up when it repeats another one', async () => {
     certain = REFUSED;
     isRepeat = true;
-    context.isRepeated = true;
+    repeats = true;
     expect(await admits('stream')).toBe(true);
     expect(context.refusedBy).toBeUndefined();
   });
 
   it('only sees the limits of a route that shows them', async () => {
     expect(await admits('shown')).toBe(true);
-    expect([did, headers, context.lease]).toEqual([['read', 'peek ada'], HEADERS, undefined]);
-  });
-
-  it('counts a request with a key that is new', async () => {
-    context.isRepeated = false;
-    expect(await admits('stream')).toBe(true);
-    expect(did).toEqual(['precheck', 'read', 'take', 'tokensOf', 'admit']);
+    expect([did, headers, context.counted?.lease]).toEqual([['read', 'peek ada'], HEADERS, undefined]);
   });
 
   describe('of a tier without limits', () => {
-    it.each([undefined, false])(
-      'acquires a slot once the body is valid, where isRepeated is %s',
-      async (isRepeated) => {
-        if (isRepeated !== undefined) context.isRepeated = isRepeated;
-        expect(await admits('stream', BOUNDLESS)).toBe(true);
-        expect([did, headers, context.lease]).toEqual([['read', 'take'], {}, undefined]);
-        expect([isFull(), slots.takenInTiers]).toEqual([true, 0]);
-      },
-    );
+    it('acquires a slot once the body is valid', async () => {
+      expect(await admits('stream', BOUNDLESS)).toBe(true);
+      expect([did, headers, context.counted?.lease]).toEqual([['read', 'take'], {}, undefined]);
+      expect([isFull(), slots.takenInTiers]).toEqual([true, 0]);
+    });
 
     it('acquires no slot for an invalid body', async () => {
       read = () => {
@@ -347,7 +340,7 @@ describe('a request to a route with limits', () => {
       ['a request that repeats another', 'stream', true],
       ['a route that opens no stream', 'answer', false],
     ] as const)('acquires no slot for %s', async (_, handler, isRepeated) => {
-      context.isRepeated = isRepeated;
+      repeats = isRepeated;
       expect(await admits(handler, BOUNDLESS)).toBe(true);
       expect(did).toEqual(['read']);
     });

@@ -58,6 +58,5 @@ export function sendError(error: ServiceError, response: ServerResponse, status:
 
 /** Keeps what is sent for the observers of the request. */
 export function recordSentError({ code, message }: ServiceError, context: RequestContext): void {
-  context.sentError = code;
-  context.sentMessage = message;
+  context.sentError = { code, message };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode } from '../../common/service-error.js';
+import type { ServiceError } from '../../common/service-error.js';
 import { timeOrderedId } from '../../common/time-ordered-id.js';
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
@@ -11,10 +11,8 @@ const WELL_FORMED = /^[\w.:-]{1,128}$/;
  */
 export interface RequestContext {
   readonly requestId: string;
-  /** The code of the error that was sent as the response. */
-  sentError?: ErrorCode;
-  /** The message of that error. It can contain text of the caller. */
-  sentMessage?: string;
+  /** The error that was sent as the response. Its message can contain text of the caller. */
+  sentError?: Pick<ServiceError, 'code' | 'message'>;
 }
 
 declare module 'http' {
