@@ -36,6 +36,7 @@ const MAY_IMPORT = {
   'plugins/compatible': ['plugin-api'],
   // Its scripts run in browsers, with the client.
   'plugins/dashboard': ['plugin-api', 'client'],
+  'plugins/durable': ['plugin-api'],
   'plugins/metrics': ['plugin-api'],
   'plugins/tracing': ['plugin-api'],
   'plugins/webhooks': ['plugin-api'],

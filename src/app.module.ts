@@ -4,8 +4,6 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
-import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
-import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './platform/common/common.module.js';
 import { ExtensionsModule } from './platform/common/extensions/extensions.js';
@@ -85,7 +83,6 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       UpstreamsModule,
       UsageModule,
       ThrottlingModule.register({ limitStore: plugins.single('limitStore') }),
-      DurableModule,
       ChatModule,
       ModelsModule,
       HealthModule,
@@ -101,9 +98,7 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       // The precheck: the load of the process, and limits that are exhausted for certain.
       { provide: APP_GUARD, useExisting: TierThrottlerGuard },
       { provide: APP_GUARD, useExisting: RequestBodyGuard },
-      // Only with an Idempotency-Key: finds out whether the request repeats another one.
-      { provide: APP_GUARD, useExisting: DurableClaimGuard },
-      // Counts the request against the limits of the tier.
+      // Counts the request against the limits of the tier, unless it repeats another one.
       { provide: APP_GUARD, useExisting: AdmissionGuard },
       { provide: APP_PIPE, useExisting: RequestValidationPipe },
     ],

@@ -26,8 +26,7 @@ import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
 import { Caller, type ChatCaller } from './chat-caller.js';
 import { ChatService } from './chat.service.js';
-import { Durable } from './durable/durable-request.js';
-import { DurableStreams } from './durable/durable-streams.js';
+import { ApiLastEventId, Durable, DURABLE_HEADERS } from './durable-request.js';
 import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
 import { sendChunks } from './stream/chunk-events.js';
@@ -35,7 +34,6 @@ import { InterChunkLatencies, type InterChunkClock } from './stream/inter-chunk-
 import { SseSink } from './stream/sse-sink.js';
 import { ApiErrors } from '../platform/http/open-api/api-errors.decorator.js';
 import { RATE_LIMIT_HEADERS } from '../platform/http/open-api/api-headers.js';
-import { ApiLastEventId, DURABLE_HEADERS } from './durable/api-durable-streams.decorator.js';
 import { Chunk, EVENT_STREAM } from './stream/chunk.dto.js';
 
 /** Describes `POST /chat/stream` in the OpenAPI document. */
@@ -89,7 +87,6 @@ const MAX_BODY_VALUES = 4_000;
 export class ChatController {
   constructor(
     private readonly chat: ChatService,
-    private readonly durable: DurableStreams,
     private readonly catalog: ModelCatalog,
     private readonly latencies: InterChunkLatencies,
     @Inject(CONFIG) private readonly config: Config,
@@ -108,12 +105,12 @@ export class ChatController {
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
     const { requestId, durable } = response.req.context;
+    const clock = this.clock(body);
     if (durable !== undefined) {
-      return this.durable.respond(durable, body, caller, response, this.clock(body));
+      return durable.events((detached) => this.chat.open(body, detached), caller, response, clock);
     }
     const parts = await this.chat.open(body, caller);
     const { stalledReaderMs } = this.config;
-    const clock = this.clock(body);
     return new Observable((subscriber) =>
       sendChunks(parts, new SseSink(response, stalledReaderMs, subscriber), requestId, clock),
     );

@@ -3,10 +3,6 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
-import { DurableClaimGuard } from './durable/durable-claim.guard.js';
-import { DurableStreams } from './durable/durable-streams.js';
-import { DurableStreamsController } from './durable/durable-streams.controller.js';
-import { ReplayBudget } from './durable/replay-budget.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
@@ -16,18 +12,8 @@ import { StreamSender } from './stream/stream-sender.js';
 /** Provides streamed chat completions. */
 @Module({
   imports: [AccountsModule, ModelsModule],
-  controllers: [ChatController, DurableStreamsController],
-  providers: [
-    ChatService,
-    ConversationValidation,
-    CompletionHooks,
-    InterChunkLatencies,
-    OpenStreams,
-    DurableStreams,
-    DurableClaimGuard,
-    ReplayBudget,
-    StreamSender,
-  ],
-  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard, StreamSender],
+  controllers: [ChatController],
+  providers: [ChatService, ConversationValidation, CompletionHooks, InterChunkLatencies, OpenStreams, StreamSender],
+  exports: [ChatService, InterChunkLatencies, OpenStreams, StreamSender],
 })
 export class ChatModule {}

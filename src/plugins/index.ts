@@ -5,6 +5,7 @@
 import { AdminPlugin } from './admin/admin.plugin.js';
 import { CompatiblePlugin } from './compatible/compatible.plugin.js';
 import { DashboardPlugin } from './dashboard/dashboard.plugin.js';
+import { DurablePlugin } from './durable/durable.plugin.js';
 import { MetricsPlugin } from './metrics/metrics.plugin.js';
 import { TracingPlugin } from './tracing/tracing.plugin.js';
 import { WebhooksPlugin } from './webhooks/webhooks.plugin.js';
@@ -17,4 +18,12 @@ export { OperatorOnly } from './dashboard/operator/operator-only.decorator.js';
 export { PageController, PostForm } from './dashboard/page-controller.decorator.js';
 export { Pages } from './dashboard/pages.js';
 
-export default [CompatiblePlugin, WebhooksPlugin, DashboardPlugin, AdminPlugin, MetricsPlugin, TracingPlugin];
+export default [
+  CompatiblePlugin,
+  DurablePlugin,
+  WebhooksPlugin,
+  DashboardPlugin,
+  AdminPlugin,
+  MetricsPlugin,
+  TracingPlugin,
+];

@@ -1,8 +1,8 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, Optional, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DrainState } from '../platform/common/drain-state.js';
 import type { RequestLease } from './request-lease.js';
-import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
+import { RepeatedRequests, RequestLimiter, type LimitedRequest } from './request-limiter.js';
 
 /** What the limits give to a request that they have counted. */
 interface CountedRequest {
@@ -28,22 +28,37 @@ export class AdmissionGuard implements CanActivate {
   constructor(
     private readonly limiter: RequestLimiter,
     private readonly drainState: DrainState,
+    @Optional() private readonly repeated?: RepeatedRequests,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const { limited } = request.context;
-    return limited === undefined ? true : this.admit(request, http.getResponse<Response>(), limited);
+    return limited === undefined ? true : this.admit(request, http.getResponse<Response>(), limited, context);
   }
 
-  private async admit(request: Request, response: Response, limited: LimitedRequest): Promise<boolean> {
-    if (limited.counts) {
+  private async admit(
+    request: Request,
+    response: Response,
+    limited: LimitedRequest,
+    execution: ExecutionContext,
+  ): Promise<boolean> {
+    if (limited.counts && !(await this.isRepeat(request, response, execution))) {
       const lease = await this.limiter.admit(request, response, limited);
       request.context.counted = { lease, isAdmitted: this.drainState.admit(response) };
     } else {
       await this.limiter.showLimits(request, response);
     }
     return true;
+  }
+
+  private async isRepeat(request: Request, response: Response, execution: ExecutionContext): Promise<boolean> {
+    try {
+      return (await this.repeated?.claim(execution)) === true;
+    } catch (error) {
+      await this.limiter.showLimits(request, response);
+      throw error;
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { Injectable, type ExecutionContext } from '@nestjs/common';
+import { Injectable, Optional, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/principal.js';
 import type { ServiceError } from '../platform/common/service-error.js';
@@ -12,7 +12,10 @@ import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
 import { RequestLease } from './request-lease.js';
 
-/** Recognizes requests that repeat an earlier one and are therefore not counted again. The class is the injection token. */
+/**
+ * Recognizes requests that repeat an earlier one and are therefore not counted again. The class is the injection token. A plugin
+ * provides it; without it, no request repeats another one.
+ */
 export abstract class RepeatedRequests {
   /**
    * Whether the request repeats an earlier one. Called only for requests that a limit would refuse.
@@ -20,6 +23,13 @@ export abstract class RepeatedRequests {
    * @throws {ServiceError} when the request cannot repeat another one because its key is malformed.
    */
   abstract isRepeat(context: ExecutionContext): Promise<boolean>;
+
+  /**
+   * Claims the request before the limits count it, when its body is known. Returns whether it repeats an earlier one.
+   *
+   * @throws {ServiceError} when the request is refused.
+   */
+  abstract claim(context: ExecutionContext): boolean | Promise<boolean>;
 }
 
 /** A request to a route that is `@LimitedByTier()`. */
@@ -29,8 +39,8 @@ export interface LimitedRequest {
   readonly limits: readonly Limit[];
   /** How the request uses tokens. `undefined`: it uses none. */
   readonly tokenUse: TokenUse | undefined;
-  /** False when the route only shows the limits, and when the request repeats one that was counted before. */
-  counts: boolean;
+  /** False when the route only shows the limits. */
+  readonly counts: boolean;
   readonly opensStream: boolean;
 }
 
@@ -51,8 +61,8 @@ export class RequestLimiter {
   constructor(
     private readonly store: LimitStore,
     private readonly slots: StreamSlots,
-    private readonly repeated: RepeatedRequests,
     private readonly ofPlugins: PluginLimits,
+    @Optional() private readonly repeated?: RepeatedRequests,
   ) {}
 
   /**
@@ -71,7 +81,7 @@ export class RequestLimiter {
     const certain = limits.length > 0 ? this.store.precheck?.(accountId, needed) : undefined;
     if (certain !== undefined) {
       setLimitHeaders(response, LIMIT_HEADER_PREFIX, certain.state);
-      if (!(await this.repeated.isRepeat(execution))) throw refused(request, certain, undefined);
+      if ((await this.repeated?.isRepeat(execution)) !== true) throw refused(request, certain, undefined);
     }
     const overload = opensStream ? this.slots.refusal() : undefined;
     if (overload === undefined) return;

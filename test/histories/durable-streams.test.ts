@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLAIM, FORGET, READ, WRITE } from '../../src/chat/durable/store/redis/stream-scripts.js';
+import { CLAIM, FORGET, READ, WRITE } from '../../src/plugins/durable/store/redis/stream-scripts.js';
 import type { RedisClient } from '../../src/platform/redis/redis-client.js';
 import { hold } from '../support/invariants.js';
 import { testRedis } from '../support/redis.js';

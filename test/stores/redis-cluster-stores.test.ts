@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
-import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
+import { RedisStreamStore } from '../../src/plugins/durable/store/redis/redis-stream-store.js';
 import { PluginRedis } from '../../src/plugin-api/plugin-redis.js';
 import { RedisConnection } from '../../src/platform/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';

@@ -40,7 +40,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/plugins/webhooks/webhook-sender.ts', 1],
   ['src/platform/common/event-loop/event-loop.ts', 1],
   // Drops durable streams some time after their end.
-  ['src/chat/durable/store/memory-stream-store.ts', 1],
+  ['src/plugins/durable/store/memory-stream-store.ts', 1],
   ['src/platform/http/connections/unread-responses.ts', 1],
   // Writes the refused requests that wait.
   ['src/plugins/dashboard/requests/refusal-recorder.ts', 1],

@@ -5,7 +5,7 @@ import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import '../../chat/durable/durable-request.js';
+import '../../chat/durable-request.js';
 import { callerIn } from '../../auth/session/request-session.js';
 
 /** The facts about a finished request. They contain no text of the client, except a well-formed request id, and where a member says so. */

@@ -17,3 +17,4 @@ export { BackChannelLogout } from '../../auth/single-sign-on/back-channel-logout
 export { LINK_PATH, SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
 export { SIGN_IN_LIFETIME_MS } from '../../auth/single-sign-on/sign-in-state.js';
 export { SingleSignOn } from '../../auth/single-sign-on/single-sign-on.js';
+export { CurrentPrincipal, type Principal, principalOf, restrictionsOf } from '../../auth/principal/principal.js';

@@ -1,10 +1,10 @@
 // What plugins use of platform/common.
 export { type Clock, CLOCK, DAY_MS, startOfDay, utcDay } from '../../platform/common/clock.js';
-export { Histogram, LabeledCounter } from '../../platform/common/counts/counters.js';
+export { Histogram, KeyedCount, LabeledCounter } from '../../platform/common/counts/counters.js';
 export { DrainState } from '../../platform/common/drain-state.js';
 export { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
 export { Extensions, ExtensionsModule } from '../../platform/common/extensions/extensions.js';
-export { canonicalJson } from '../../platform/common/json/canonical-json.js';
+export { canonicalJson, sortedEntries } from '../../platform/common/json/canonical-json.js';
 export {
   asArrived,
   isJsonLonger,
@@ -15,15 +15,17 @@ export {
 export { type AddressRange, type IpAddress, isWithin, readAddress } from '../../platform/common/network/ip-address.js';
 export {
   type BuiltInErrorCode,
+  type ErrorCode,
   type ErrorDetail,
   ERRORS,
   factsOf,
+  isDefinedCode,
   ServiceError,
 } from '../../platform/common/service-error.js';
 export { ShedLoad } from '../../platform/common/shed-load.js';
 export { csvCell } from '../../platform/common/text/csv-cell.js';
 export { curlLine, quoted } from '../../platform/common/text/curl-line.js';
-export { cutText, toPlainLine } from '../../platform/common/text/cut-text.js';
+export { cutText, isHighSurrogate, isLowSurrogate, toPlainLine } from '../../platform/common/text/cut-text.js';
 export { javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export { timeOrderedId } from '../../platform/common/time-ordered-id.js';
 export { HourlyJobs, ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';

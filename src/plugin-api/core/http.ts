@@ -14,6 +14,7 @@ export {
   ApiBearerAuth,
   ApiExcludeController,
   ApiHeader,
+  ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
@@ -36,3 +37,4 @@ export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js
 export { PartOf } from '../../platform/http/surface/part-of.decorator.js';
 export { PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
 export { Surface } from '../../platform/http/surface/surface.decorator.js';
+export { clientGone } from '../../platform/http/request/client-gone.js';

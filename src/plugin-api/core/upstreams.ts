@@ -1,7 +1,7 @@
 // What plugins use of upstreams.
 export type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-observer.js';
 export type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
-export type { PartReader } from '../../upstreams/completion/part-reader.js';
+export { CLIENT_GONE, nextPart, type PartReader } from '../../upstreams/completion/part-reader.js';
 export type { ChatCall } from '../../upstreams/contract/chat-call.js';
 export type {
   AssistantMessage,
@@ -24,6 +24,7 @@ export type {
   FinishPart,
   FinishReason,
   ReasoningPart,
+  TextPart,
   TokenUsage,
   ToolCallStartPart,
 } from '../../upstreams/contract/stream-part.js';
@@ -36,3 +37,4 @@ export { type ProbeResult, RouteProbe } from '../../upstreams/routing/route-prob
 export type { RouteState } from '../../upstreams/routing/route-state.js';
 export { RouteStates } from '../../upstreams/routing/route-states.js';
 export { promptTokens, promptTokensNow } from '../../upstreams/tokens/prompt-tokens.js';
+export { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';

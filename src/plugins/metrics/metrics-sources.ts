@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DurableStreams, InterChunkLatencies, OpenStreams, StreamMemory } from '../../plugin-api/core/chat.js';
+import { InterChunkLatencies, OpenStreams } from '../../plugin-api/core/chat.js';
 import { DrainState, ShedLoad } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG, ConfigReloads } from '../../plugin-api/core/config.js';
 import { DatabaseAvailability } from '../../plugin-api/core/database.js';
@@ -8,6 +8,7 @@ import { REDIS, type RedisConnection } from '../../plugin-api/core/redis.js';
 import { LimitFallback, StreamSlots } from '../../plugin-api/core/throttling.js';
 import { RouteStates } from '../../plugin-api/core/upstreams.js';
 import { UsageLedger } from '../../plugin-api/core/usage.js';
+import { DurableStreamCounts } from '../../plugin-api/durable-stream-counts.js';
 import { WebhookLog } from '../../plugin-api/webhook-log.js';
 import { RequestCounts } from '../../plugin-api/core/start.js';
 
@@ -22,13 +23,12 @@ export class MetricsSources {
     readonly connections: ClientConnections,
     readonly openStreams: OpenStreams,
     readonly latencies: InterChunkLatencies,
-    readonly durable: DurableStreams,
-    readonly streamMemory: StreamMemory,
     readonly ledger: UsageLedger,
     readonly routes: RouteStates,
     readonly slots: StreamSlots,
     readonly limitFallback: LimitFallback,
     readonly requests: RequestCounts,
+    @Optional() @Inject(DurableStreamCounts) readonly durable: DurableStreamCounts | undefined,
     @Optional() @Inject(WebhookLog) readonly webhooks: WebhookLog | undefined,
     readonly database: DatabaseAvailability,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,

@@ -18,11 +18,11 @@ export class Metrics {
   private readonly delay = new EventLoopDelay();
 
   constructor(sources: MetricsSources, streams: StreamMetrics, ofPlugins: readonly MetricFamily[]) {
-    const { requests, routes, latencies } = sources;
+    const { requests, routes, latencies, durable } = sources;
     this.contentType = this.registry.contentType;
     registerRequests(this.registry, requests);
     registerStreams(this.registry, streams, latencies);
-    registerDurable(this.registry, sources);
+    if (durable !== undefined) registerDurable(this.registry, durable);
     registerUpstreams(this.registry, streams, routes);
     registerStores(this.registry, sources);
     registerProcess(this.registry, sources, this.delay);

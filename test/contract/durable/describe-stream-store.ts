@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { ShedLoad } from '../../../src/platform/common/shed-load.js';
-import { parseStreamId, requestKey, type RequestKey } from '../../../src/chat/durable/identity/stream-identity.js';
-import { CLAIM_RELEASED, type Ending } from '../../../src/chat/durable/log/stream-log.js';
-import { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
+import { parseStreamId, requestKey, type RequestKey } from '../../../src/plugins/durable/identity/stream-identity.js';
+import { CLAIM_RELEASED, type Ending } from '../../../src/plugins/durable/log/stream-log.js';
+import { StreamMemory } from '../../../src/plugins/durable/log/stream-memory.js';
 import type {
   StoredStream,
   OwnStream,
   StreamReading,
   StreamStore,
-} from '../../../src/chat/durable/store/stream-store.js';
+} from '../../../src/plugins/durable/store/stream-store.js';
 import type { CompletionPart } from '../../../src/upstreams/contract/stream-part.js';
 import { waitFor } from '../../support/wait-for.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseStreamId } from '../../../src/chat/durable/identity/stream-identity.js';
-import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
-import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
+import { parseStreamId } from '../../../src/plugins/durable/identity/stream-identity.js';
+import { MemoryStreamStore } from '../../../src/plugins/durable/store/memory-stream-store.js';
+import type { OwnStream } from '../../../src/plugins/durable/store/stream-store.js';
 import { ACCOUNT, claimNew, describeStreamStore, memoryOf, text } from './describe-stream-store.js';
 
 let store: MemoryStreamStore | undefined;

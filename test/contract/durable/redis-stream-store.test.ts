@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { RedisStreamStore } from '../../../src/chat/durable/store/redis/redis-stream-store.js';
+import { RedisStreamStore } from '../../../src/plugins/durable/store/redis/redis-stream-store.js';
 import { RedisConnection } from '../../../src/platform/redis/redis-connection.js';
-import { metaKey } from '../../../src/chat/durable/store/redis/stream-scripts.js';
+import { metaKey } from '../../../src/plugins/durable/store/redis/stream-scripts.js';
 import { testRedis } from '../../support/redis.js';
 import { claimNew, describeStreamStore, memoryOf, newKey, text } from './describe-stream-store.js';
 

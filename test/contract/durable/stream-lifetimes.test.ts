@@ -7,7 +7,7 @@ import {
   READ,
   streamKeys,
   WRITE,
-} from '../../../src/chat/durable/store/redis/stream-scripts.js';
+} from '../../../src/plugins/durable/store/redis/stream-scripts.js';
 import type { RedisScript } from '../../../src/platform/redis/redis-script.js';
 import { testRedis } from '../../support/redis.js';
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DurableStreams } from '../../../src/chat/durable/durable-streams.js';
+import { DurableStreams } from '../../../src/plugins/durable/durable-streams.js';
 import { waitFor } from '../../support/wait-for.js';
 import { say, ScriptedModel } from './scripted-model.js';
 

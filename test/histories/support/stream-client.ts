@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { EventEmitter } from 'node:events';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import type { ChatCaller } from '../../../src/chat/chat-caller.js';
-import type { DurableRequest } from '../../../src/chat/durable/durable-request.js';
-import type { DurableFacts } from '../../../src/chat/durable/durable-streams.js';
+import type { DurableFacts } from '../../../src/chat/durable-request.js';
+import { ClaimedRequest } from '../../../src/plugins/durable/durable-request.js';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { toServiceError } from '../../../src/platform/http/errors/to-service-error.js';
 import { clientGone } from '../../../src/platform/http/request/client-gone.js';
@@ -86,7 +86,7 @@ export class StreamClient {
       const { durable } = this.response.req.context;
       if (durable === undefined) throw new Error('The request is not durable.');
       if (isRefused && durable.kind === 'new') throw new ServiceError('rate_limit_exceeded', 'Too many requests.');
-      return durable;
+      return durable as ClaimedRequest;
     });
   }
 
@@ -97,7 +97,7 @@ export class StreamClient {
     await this.receive(open, NO_FACTS, async () => {
       const stream = await streams.find(id, this.principal);
       const reading = await streams.enter(stream, this.response as unknown as Response, slots);
-      return { kind: 'repeated', stream, reading };
+      return new ClaimedRequest({ kind: 'repeated', stream, reading }, streams);
     });
   }
 
@@ -106,7 +106,7 @@ export class StreamClient {
     const response = this.response as unknown as Response;
     const http = { getRequest: () => response.req, getResponse: () => response };
     const context = { switchToHttp: () => http, getHandler: () => this.ask } as unknown as ExecutionContext;
-    await this.replica.guard.canActivate(context);
+    await this.replica.keys.claim(context);
   }
 
   leave(): void {
@@ -118,7 +118,7 @@ export class StreamClient {
   private async receive(
     open: (caller: ChatCaller) => Promise<never>,
     facts: DurableFacts<string | undefined>,
-    enter: () => Promise<DurableRequest>,
+    enter: () => Promise<ClaimedRequest>,
   ): Promise<void> {
     const response = this.response as unknown as Response;
     const { streams } = this.replica;
@@ -126,8 +126,8 @@ export class StreamClient {
       const durable = await enter();
       const { requestId } = response.req.context;
       const caller: ChatCaller = { principal: this.principal, signal: clientGone(response), requestId };
-      const { parts, head } = await streams.answer(durable, caller, response, open, facts);
-      this.streamId = durable.stream.id;
+      const { parts, head } = await streams.answer(durable.claimed, open, caller, response, facts);
+      this.streamId = durable.streamId;
       this.head = head;
       this.headAtMs = this.time.nowMs;
       streams.attach(parts, caller, response);

@@ -1,20 +1,19 @@
 import type { Reflector } from '@nestjs/core';
 import type { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
 import type { ChatService } from '../../../src/chat/chat.service.js';
-import { DurableClaimGuard } from '../../../src/chat/durable/durable-claim.guard.js';
-import { DurableStreams } from '../../../src/chat/durable/durable-streams.js';
-import { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
-import { ReplayBudget } from '../../../src/chat/durable/replay-budget.js';
-import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
-import { RedisStreamStore } from '../../../src/chat/durable/store/redis/redis-stream-store.js';
-import type { StreamStore } from '../../../src/chat/durable/store/stream-store.js';
+import { IdempotencyKeys } from '../../../src/plugins/durable/idempotency-keys.js';
+import { DurableStreams } from '../../../src/plugins/durable/durable-streams.js';
+import { StreamMemory } from '../../../src/plugins/durable/log/stream-memory.js';
+import { ReplayBudget } from '../../../src/plugins/durable/replay-budget.js';
+import { MemoryStreamStore } from '../../../src/plugins/durable/store/memory-stream-store.js';
+import { RedisStreamStore } from '../../../src/plugins/durable/store/redis/redis-stream-store.js';
+import type { StreamStore } from '../../../src/plugins/durable/store/stream-store.js';
 import { OpenStreams } from '../../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../../src/platform/common/drain-state.js';
 import type { EventLoop } from '../../../src/platform/common/event-loop/event-loop.js';
 import { ShedLoad } from '../../../src/platform/common/shed-load.js';
 import type { Config } from '../../../src/platform/config/config.js';
 import { StreamSlots } from '../../../src/throttling/process-load/stream-slots.js';
-import type { RequestLimiter } from '../../../src/throttling/request-limiter.js';
 import type { SimulatedRedis } from './simulated-redis.js';
 import { SimulatedProcess, type SimulatedReplica } from './world.js';
 
@@ -35,7 +34,7 @@ export class StreamReplica implements SimulatedReplica {
   readonly store: StreamStore;
   readonly openStreams: OpenStreams;
   readonly streams: DurableStreams;
-  readonly guard: DurableClaimGuard;
+  readonly keys: IdempotencyKeys;
   readonly slots: StreamSlots;
   readonly connection: SimulatedRedis | undefined;
   private readonly drainState = new DrainState();
@@ -55,11 +54,18 @@ export class StreamReplica implements SimulatedReplica {
         : new RedisStreamStore(connection.asConnection, memory, streamRetentionMs);
     this.openStreams = new OpenStreams(NO_WATCH, drainState, shedLoad, CONFIG);
     const noChat = {} as ChatService;
-    this.streams = new DurableStreams(this.store, noChat, this.openStreams, drainState, new ReplayBudget(), CONFIG);
+    this.streams = new DurableStreams(
+      this.store,
+      noChat,
+      this.openStreams,
+      drainState,
+      new ReplayBudget(),
+      memory,
+      CONFIG,
+    );
     this.slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, shedLoad);
     const reflector = { get: () => ({ conversationOf: (body: object) => body }) } as unknown as Reflector;
-    const limiter = { showLimits: () => Promise.resolve() } as unknown as RequestLimiter;
-    this.guard = new DurableClaimGuard(reflector, this.slots, this.store, this.streams, limiter, CONFIG);
+    this.keys = new IdempotencyKeys(reflector, this.slots, this.store, this.streams, CONFIG);
   }
 
   async shutDown(): Promise<void> {

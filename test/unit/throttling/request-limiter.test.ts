@@ -15,7 +15,7 @@ import { OpensStream } from '../../../src/throttling/process-load/opens-stream.d
 import { DrainState } from '../../../src/platform/common/drain-state.js';
 import { StreamSlots } from '../../../src/throttling/process-load/stream-slots.js';
 import { PluginLimits } from '../../../src/throttling/plugin-limits.js';
-import { RequestLimiter } from '../../../src/throttling/request-limiter.js';
+import { RequestLimiter, type RepeatedRequests } from '../../../src/throttling/request-limiter.js';
 import { extensionsOf } from '../../support/extensions.js';
 import { TierThrottlerGuard } from '../../../src/throttling/tier-throttler.guard.js';
 
@@ -116,7 +116,7 @@ describe('a request to a route with limits', () => {
   let precheckedFor: (readonly Limit[])[];
   let read: () => void;
   let isRepeat: boolean;
-  /** Whether the guard of the idempotency keys finds that the request repeats another one. */
+  /** Whether the request repeats another one, when its body is known. */
   let repeats: boolean;
   let headers: Record<string, unknown>;
   let context: RequestContext;
@@ -156,9 +156,10 @@ describe('a request to a route with limits', () => {
     context = { requestId: 'r1' };
     body = new Text();
     response = newResponse(headers);
-    limiter = new RequestLimiter(store, slots, { isRepeat: () => Promise.resolve(isRepeat) }, noPluginLimits);
+    const repeated: RepeatedRequests = { isRepeat: () => Promise.resolve(isRepeat), claim: () => repeats };
+    limiter = new RequestLimiter(store, slots, noPluginLimits, repeated);
     precheck = new TierThrottlerGuard(new Reflector(), limiter);
-    admissionGuard = new AdmissionGuard(limiter, new DrainState());
+    admissionGuard = new AdmissionGuard(limiter, new DrainState(), repeated);
     await precheck.onModuleInit();
   });
 
@@ -185,7 +186,6 @@ describe('a request to a route with limits', () => {
       await limiter.countRefused(request, response);
       throw error;
     }
-    if (repeats && context.limited !== undefined) context.limited.counts = false;
     return admissionGuard.canActivate(execution);
   }
 

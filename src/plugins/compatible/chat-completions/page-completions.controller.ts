@@ -36,7 +36,7 @@ export class PageCompletionsController {
   ): Promise<void> {
     const { durable } = response.req.context;
     // The page ends the answer by this id when its user stops it.
-    if (durable !== undefined) response.setHeader(STREAM_ID_HEADER, durable.stream.id);
+    if (durable !== undefined) response.setHeader(STREAM_ID_HEADER, durable.streamId);
     await this.answers.answer(request, caller, response, chatCompletionsFormat(request));
   }
 }

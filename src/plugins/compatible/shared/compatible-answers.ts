@@ -7,7 +7,6 @@ import {
   ChatService,
   type Completion,
   completionOf,
-  DurableStreams,
   type StreamFormat,
   StreamSender,
 } from '../../../plugin-api/core/chat.js';
@@ -62,7 +61,6 @@ export class CompatibleAnswers {
     private readonly chat: ChatService,
     private readonly catalog: ModelCatalog,
     private readonly streams: StreamSender,
-    private readonly durable: DurableStreams,
   ) {}
 
   /**
@@ -88,7 +86,7 @@ export class CompatibleAnswers {
       }
       const completion = await completionOf(parts).catch(async (error: unknown) => {
         const { durable } = response.req.context;
-        throw durable === undefined ? error : await this.durable.failureOfWhole(error, durable, parts);
+        throw durable === undefined ? error : await durable.failureOfWhole(error, parts);
       });
       // The token counts are those of the record.
       await parts.record;
@@ -114,9 +112,8 @@ export class CompatibleAnswers {
     }
     const open = (detached: ChatCaller): Promise<PartReader> => this.chat.stream(request, detached, OPTIONS);
     const tail = (record: UsageRecord): KeptEnd => ({ ...usageOf(record), completedSeconds: nowSeconds() });
-    const answer = await this.durable.answer(durable, caller, response, open, { head, tail });
+    const answer = await durable.answer(open, caller, response, { head, tail });
     const { parts } = answer;
-    this.durable.attach(parts, caller, response);
     const end = (): KeptEnd => parts.endFacts as KeptEnd;
     return [parts, { ...answer.head, usage: end, completedSeconds: () => end().completedSeconds }];
   }

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { DurableStreamCounts } from '../../../plugin-api/durable-stream-counts.js';
 import type { MetricsSources } from '../metrics-sources.js';
 import { counter, gauge } from './metric-types.js';
 
@@ -59,13 +60,13 @@ export function registerStores(
   });
 }
 
-export function registerDurable(registry: Registry, { durable, streamMemory }: MetricsSources): void {
+export function registerDurable(registry: Registry, durable: DurableStreamCounts): void {
   gauge(registry, {
     name: 'chat_durable_streams',
     help: 'Durable streams: running, or kept in the memory of this process after their end. Redis keeps its streams itself.',
     labels: ['state'],
     *samples() {
-      const { running, retained } = durable.store.counts;
+      const { running, retained } = durable.counts;
       yield [{ state: 'running' }, running];
       yield [{ state: 'kept' }, retained];
     },
@@ -73,7 +74,7 @@ export function registerDurable(registry: Registry, { durable, streamMemory }: M
   gauge(registry, {
     name: 'chat_durable_stream_bytes',
     help: 'The memory of this process that durable streams use, limited by STREAM_MEMORY_MB.',
-    samples: () => [[{}, streamMemory.used]],
+    samples: () => [[{}, durable.usedBytes]],
   });
   counter(registry, {
     name: 'chat_durable_replays_total',

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { LogReader, LogSource } from '../../../../../src/plugins/durable/log/log-reader.js';
+import { StreamLog } from '../../../../../src/plugins/durable/log/stream-log.js';
+import { StreamMemory } from '../../../../../src/plugins/durable/log/stream-memory.js';
+import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
+import type { CompletionPart } from '../../../../../src/upstreams/contract/stream-part.js';
+
+const USAGE: CompletionPart = { type: 'usage', usage: { inputTokens: 3 } };
+const memory = new StreamMemory({ streamMemoryBytes: 1_000_000 }, new ShedLoad());
+
+function logOf(...parts: (string | CompletionPart)[]): StreamLog {
+  const log = new StreamLog(memory);
+  log.begin();
+  for (const part of parts) log.append(typeof part === 'string' ? { type: 'text', text: part } : part);
+  return log;
+}
+
+/** Everything that a reader gets now, with neighbouring texts joined. */
+function readAll(log: StreamLog, from = 0, reader = new LogReader(new LogSource(log), 'id', from)) {
+  const found: (string | CompletionPart)[] = [];
+  for (let part = reader.read(); part !== undefined; part = reader.read()) {
+    const last = found.at(-1);
+    if (part.type !== 'text') found.push(part);
+    else if (typeof last === 'string') found[found.length - 1] = last + part.text;
+    else found.push(part.text);
+  }
+  return found;
+}
+
+describe('the reader of a log', () => {
+  it('gets the parts themselves, in their order, as they arrive', () => {
+    const log = logOf('Hello ', 'there', USAGE);
+    const reader = new LogReader(new LogSource(log), 'id');
+    expect(readAll(log, 0, reader)).toEqual(['Hello there', USAGE]);
+    log.append({ type: 'text', text: '!' });
+    expect(readAll(log, 0, reader)).toEqual(['!']);
+    log.end({ kind: 'done', facts: 4 });
+    expect([reader.isOver, reader.endFacts]).toEqual([true, 4]);
+  });
+
+  it.each([
+    [0, ['🦊 one', USAGE, ' two']],
+    [3, ['one', USAGE, ' two']],
+    [5, ['e', USAGE, ' two']],
+    [6, [USAGE, ' two']],
+    [7, ['two']],
+    [10, []],
+    [99, []],
+    // Inside of the fox.
+    [1, [' one', USAGE, ' two']],
+  ])('loses and repeats nothing after %i units', (from, expected) => {
+    expect(readAll(logOf('🦊 one', USAGE, ' two'), from)).toEqual(expected);
+  });
+
+  it('never divides a code point of a long text, also between two pieces', () => {
+    const text = 'x'.repeat(16 * 1024 - 1) + '🦊';
+    const reader = new LogReader(new LogSource(logOf(text, text)), 'id');
+    for (let part = reader.read(); part !== undefined; part = reader.read()) {
+      expect(part.type === 'text' && part.text.isWellFormed()).toBe(true);
+    }
+    expect(readAll(logOf(text, text))).toEqual([text + text]);
+  });
+
+  it('gets the failure after all parts', () => {
+    const log = logOf('So far');
+    log.end({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
+    const reader = new LogReader(new LogSource(log), 'id');
+    expect(reader.read()).toEqual({ type: 'text', text: 'So far' });
+    expect(() => reader.read()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  it('that is behind ends when the log is evicted, and one that has everything waits for the ending', () => {
+    const log = logOf('text');
+    const [behind, current] = [new LogReader(new LogSource(log), 'id'), new LogReader(new LogSource(log), 'id')];
+    current.read();
+    log.evict();
+    expect(() => behind.read()).toThrow(expect.objectContaining({ code: 'unavailable' }));
+    expect(current.read()).toBeUndefined();
+  });
+});
