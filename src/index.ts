@@ -35,13 +35,12 @@ export { StreamSender } from './chat/stream/stream-sender.js';
 export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.js';
 
 export { ApiErrors } from './platform/http/open-api/api-errors.decorator.js';
-export { Form } from './platform/http/body/form/form.decorator.js';
+export { Form } from './platform/http/body/body-class.decorator.js';
 export { OutsideApi } from './platform/http/surface/outside-api.decorator.js';
 export { Surface } from './platform/http/surface/surface.decorator.js';
 export { Public } from './platform/http/routing/public.decorator.js';
 
-export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
-export { OpensStream } from './throttling/process-load/opens-stream.decorator.js';
+export { LimitedByTier, OpensStream } from './throttling/limited-by-tier.decorator.js';
 export type { AccountLimit, AccountLimits, LimitedCall } from './throttling/account-limits.js';
 export { LimitStore, type Admission, type AdmissionRequest, type Limit } from './throttling/limit-store.js';
 export { TokensUsed } from './throttling/tokens/tokens-used.js';

@@ -13,17 +13,17 @@ import type { Response } from 'express';
 import { Observable } from 'rxjs';
 import {
   ApiBearerAuth,
-  ApiTags,
   ApiExtraModels,
   ApiHeader,
   ApiOkResponse,
   ApiOperation,
+  ApiTags,
+  RATE_LIMIT_HEADERS,
 } from '../platform/http/open-api/api-decorators.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
-import { BodyValues } from '../platform/http/body/json/body-values.decorator.js';
+import { BodyValues } from '../platform/http/body/body-class.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
-import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
+import { LimitedByTier, OpensStream } from '../throttling/limited-by-tier.decorator.js';
 import { Caller, type ChatCaller } from './chat-caller.js';
 import { ChatService } from './chat.service.js';
 import { ApiLastEventId, Durable, DURABLE_HEADERS } from './durable-request.js';
@@ -33,7 +33,6 @@ import { sendChunks } from './stream/chunk-events.js';
 import { InterChunkLatencies, type InterChunkClock } from './stream/inter-chunk-latencies.js';
 import { SseSink } from './stream/sse-sink.js';
 import { ApiErrors } from '../platform/http/open-api/api-errors.decorator.js';
-import { RATE_LIMIT_HEADERS } from '../platform/http/open-api/api-headers.js';
 import { Chunk, EVENT_STREAM } from './stream/chunk.dto.js';
 
 /** Describes `POST /chat/stream` in the OpenAPI document. */

@@ -3,7 +3,7 @@ import { INVALID_TOKEN_CHALLENGE } from '../auth/bearer/bearer-header.js';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import { ServiceError } from '../platform/common/service-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-reader.js';
+import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-stream.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
 import type { CompletionPart } from '../upstreams/contract/stream-part.js';
 import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';

@@ -2,7 +2,7 @@ import { SetMetadata, type CustomDecorator, type MessageEvent } from '@nestjs/co
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import { ApiHeader } from '../platform/http/open-api/api-decorators.js';
-import type { PartReader } from '../upstreams/completion/part-reader.js';
+import type { PartReader } from '../upstreams/completion/part-stream.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
 import type { UsageRecord } from '../usage/record/usage-record.js';
 import type { ChatCaller } from './chat-caller.js';

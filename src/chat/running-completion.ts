@@ -1,7 +1,7 @@
 import { ServiceError } from '../platform/common/service-error.js';
 import type { ModelConfig } from '../platform/config/config.js';
 import { CallTrace } from '../upstreams/completion/call-trace.js';
-import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-reader.js';
+import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-stream.js';
 import type { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import type { SpendReservation } from '../usage/budgets/spend-budgets.js';

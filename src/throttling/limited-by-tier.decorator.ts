@@ -47,3 +47,13 @@ export const LimitedByTier = <Body extends object>(tokenUse?: TokenUse<Body>): M
 
 /** Sends the limit headers with the answers of the routes of a controller, without counting the requests. */
 export const ShowsLimits = (): MethodDecorator & ClassDecorator => SetMetadata(LIMITED_BY_TIER, { counts: false });
+
+export const OPENS_STREAM = 'opens-stream';
+
+/**
+ * Marks a route that answers with a long stream. The route answers 503 `unavailable` while the process has MAX_STREAMS open
+ * streams or is overloaded. The route must also be `@LimitedByTier()`.
+ *
+ * @since 1.0
+ */
+export const OpensStream = (): MethodDecorator & ClassDecorator => SetMetadata(OPENS_STREAM, true);

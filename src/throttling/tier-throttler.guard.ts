@@ -6,8 +6,7 @@ import { principalOf, restrictionsOf } from '../auth/principal/principal.js';
 import { RouteMetadata } from '../platform/common/route-metadata.js';
 import { limitsOfKey, limitsOf } from './account-limits.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
-import { LIMITED_BY_TIER, type RouteLimits } from './limited-by-tier.decorator.js';
-import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
+import { LIMITED_BY_TIER, OPENS_STREAM, type RouteLimits } from './limited-by-tier.decorator.js';
 
 const MINUTE_MS = 60_000;
 

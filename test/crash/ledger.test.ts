@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dataSourceOptions, openDataSource } from '../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/database.module.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { waitFor } from '../support/wait-for.js';
 import { failAt, heal } from './faults.js';

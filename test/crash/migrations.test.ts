@@ -5,7 +5,7 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MIGRATIONS } from '../../src/platform/database/migrations/all-migrations.js';
 import { migration, statements } from '../../src/platform/database/migrations/migration.js';
-import { dataSourceOptions, openDataSource } from '../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/database.module.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { DatabaseConfig } from '../../src/platform/config/config.js';
-import { dataSourceOptions, openDataSource } from '../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/database.module.js';
 import { STORES } from './stores.js';
 
 /** A server that is not there refuses at once. On a busy machine, one that is there takes seconds. */

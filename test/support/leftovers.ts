@@ -65,7 +65,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
 const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   // Wait for a client that still sends, or that has not read the end of an answer.
   'src/platform/http/body/unread-body.ts',
-  'src/platform/http/connections/client-error.ts',
+  'src/platform/http/connections/serve-connections.ts',
   'src/platform/http/connections/client-connection.ts',
   // Wait for a store that is unavailable.
   'src/usage/ledger/usage-ledger.ts',

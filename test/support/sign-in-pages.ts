@@ -6,7 +6,7 @@ import { CurrentSession } from '../../src/auth/session/request-session.js';
 import { SessionCookie } from '../../src/auth/session/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session/session.guard.js';
 import { PasswordChange, type Passwords } from '../../src/auth/sign-in/password-change.js';
-import { Form } from '../../src/platform/http/body/form/form.decorator.js';
+import { Form } from '../../src/platform/http/body/body-class.decorator.js';
 import { OutsideApi } from '../../src/platform/http/surface/outside-api.decorator.js';
 import { Public } from '../../src/platform/http/routing/public.decorator.js';
 

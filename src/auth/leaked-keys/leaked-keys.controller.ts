@@ -1,6 +1,6 @@
 import { Body, Controller, Header, HttpCode, Injectable, Logger, Post, Req } from '@nestjs/common';
 import { AttemptCounters, countAll, NetworkCounter } from '../attempts/attempt-counters.js';
-import { BodyClass, type BodyParser } from '../../platform/http/body/body-class.decorator.js';
+import { BodyClass, type BodyParser, BodyValues } from '../../platform/http/body/body-class.decorator.js';
 import {
   ApiBody,
   ApiOkResponse,
@@ -12,7 +12,6 @@ import {
 import { invalidRequest } from '../../platform/http/request/invalid-request.js';
 import type { Request } from 'express';
 import { LeakedKeys } from '../../accounts/leaks/leaked-keys.js';
-import { BodyValues } from '../../platform/http/body/json/body-values.decorator.js';
 import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
 import { Public } from '../../platform/http/routing/public.decorator.js';
 

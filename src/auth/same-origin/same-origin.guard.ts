@@ -3,7 +3,7 @@ import { hostOf, isSecure } from './public-origin.js';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ServiceError } from '../../platform/common/service-error.js';
-import { isForm } from '../../platform/http/body/form/form.decorator.js';
+import { isForm } from '../../platform/http/body/body-class.decorator.js';
 
 /** `unknown`: no header names the source. All recent browsers send such a header with forms and with requests from scripts. */
 type RequestSource = 'same-origin' | 'other-origin' | 'unknown';

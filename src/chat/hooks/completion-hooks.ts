@@ -1,12 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Extensions } from '../../platform/common/extensions/extensions.js';
 import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
-import type { PartReader } from '../../upstreams/completion/part-reader.js';
+import type { PartReader } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart, StreamPart } from '../../upstreams/contract/stream-part.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
-import { ConversationValidation } from '../request/conversation/conversation-validation.js';
-import { isPlainRequest } from '../request/conversation/plain-request.js';
+import { ConversationValidation, isPlainRequest } from '../request/conversation/conversation-validation.js';
 import { IteratedStream } from '../stream/iterated-stream.js';
 import { COMPLETION_HOOKS, type CompletionHook, type HookContext } from './completion-hook.js';
 import { textView, withTexts } from './text-view.js';

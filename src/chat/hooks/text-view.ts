@@ -8,7 +8,7 @@ import type {
   UserMessage,
 } from '../../upstreams/contract/conversation.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
-import { conversationMembers, textMembers } from '../request/conversation/plain-request.js';
+import { conversationMembers, textMembers } from '../request/conversation/conversation-validation.js';
 
 type Change = (text: string, role: Role) => string;
 

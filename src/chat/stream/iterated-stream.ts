@@ -1,5 +1,4 @@
-import { PartStream, beginsAnswer } from '../../upstreams/completion/part-stream.js';
-import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
+import { beginsAnswer, CLIENT_GONE, PartStream } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 
 /** What is behind an iteration: the completion that hooks change, or the completions of several steps. */

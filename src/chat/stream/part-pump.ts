@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { IdleTimeout } from '../../platform/common/timers/timeouts.js';
 import { toServiceError } from '../../platform/http/errors/to-service-error.js';
-import { CLIENT_GONE, type PartReader } from '../../upstreams/completion/part-reader.js';
+import { CLIENT_GONE, type PartReader } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { InterChunkClock } from './inter-chunk-latencies.js';
 

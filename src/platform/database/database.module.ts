@@ -1,16 +1,17 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { CLOCK } from '../common/clock.js';
 import { Extensions } from '../common/extensions/extensions.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { CONFIG, type Config, type DatabaseConfig } from '../config/config.js';
 import { CredentialDatabase } from './credential-database.js';
 import { DatabaseClock } from './database-clock.js';
 import { DatabaseHealth, DatabaseAvailability, EmbeddedAvailability } from './database-availability.js';
 import { MIGRATIONS, PLUGIN_MIGRATIONS } from './migrations/all-migrations.js';
-import { dataSourceOptions, openDataSource } from './open-data-source.js';
 import { PostgresAvailability } from './postgres/postgres-availability.js';
 import { AtomicStatements } from './queries/atomic-statements.js';
+import { openPostgres, postgresOptions } from './postgres/open-postgres.js';
+import { openSqlite, sqliteOptions } from './sqlite/open-sqlite.js';
 
 function availabilityOf({ database }: Config): DatabaseAvailability {
   return database.type === 'postgres' ? new PostgresAvailability(database.url) : new EmbeddedAvailability();
@@ -49,3 +50,29 @@ function availabilityOf({ database }: Config): DatabaseAvailability {
   exports: [DatabaseHealth, CLOCK, DatabaseClock, AtomicStatements, DatabaseAvailability, CredentialDatabase],
 })
 export class DatabaseModule {}
+
+/** Returns the options to connect to the configured database, without entities. */
+export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
+  switch (config.type) {
+    case 'sqlite':
+      return sqliteOptions(config.path);
+    case 'postgres':
+      return postgresOptions(config.url);
+  }
+}
+
+/**
+ * Connects to the database and runs pending migrations. Several processes can safely start at the same time.
+ *
+ * @throws {DatabaseError} with the reason in one line.
+ */
+export async function openDataSource(options?: DataSourceOptions): Promise<DataSource> {
+  switch (options?.type) {
+    case 'better-sqlite3':
+      return openSqlite(options);
+    case 'postgres':
+      return openPostgres(options);
+    default:
+      throw new TypeError('These options were not created by dataSourceOptions().');
+  }
+}

@@ -1,8 +1,6 @@
 // What plugins use of platform/http.
 export { WholeBody } from '../../platform/http/answers/whole-body.js';
-export { BodyClass, type BodyParser } from '../../platform/http/body/body-class.decorator.js';
-export { Form } from '../../platform/http/body/form/form.decorator.js';
-export { BodyValues } from '../../platform/http/body/json/body-values.decorator.js';
+export { BodyClass, type BodyParser, BodyValues, Form } from '../../platform/http/body/body-class.decorator.js';
 export { ClientConnections } from '../../platform/http/connections/client-connections.js';
 export { logAcceptFailures } from '../../platform/http/connections/serve-connections.js';
 export { allowedMethods } from '../../platform/http/errors/allowed-methods.js';
@@ -23,10 +21,11 @@ export {
   ApiResponse,
   ApiSchema,
   ApiTags,
+  BUDGET_HEADERS,
+  RATE_LIMIT_HEADERS,
   schemaPath,
 } from '../../platform/http/open-api/api-decorators.js';
 export { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-export { BUDGET_HEADERS, RATE_LIMIT_HEADERS } from '../../platform/http/open-api/api-headers.js';
 export { operationsOf } from '../../platform/http/open-api/defined-errors.js';
 export { invalidRequest } from '../../platform/http/request/invalid-request.js';
 export { beginContext, type RequestContext } from '../../platform/http/request/request-context.js';

@@ -1,10 +1,9 @@
 // What plugins use of throttling.
 export { limitsOf } from '../../throttling/account-limits.js';
-export { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+export { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
 export { LimitFallback } from '../../throttling/limit-fallback.js';
 export { type LimitState, type LimitStates, LimitStore } from '../../throttling/limit-store.js';
-export { LimitedByTier, ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';
-export { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+export { LimitedByTier, OpensStream, ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';
 export { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 export { setHeaders } from '../../throttling/limit-response.js';
 export { RepeatedRequests, RequestLimiter } from '../../throttling/request-limiter.js';

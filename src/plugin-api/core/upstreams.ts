@@ -1,7 +1,7 @@
 // What plugins use of upstreams.
-export type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-observer.js';
+export type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt.js';
 export type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
-export { CLIENT_GONE, nextPart, type PartReader } from '../../upstreams/completion/part-reader.js';
+export { CLIENT_GONE, nextPart, type PartReader } from '../../upstreams/completion/part-stream.js';
 export type { ChatCall } from '../../upstreams/contract/chat-call.js';
 export type {
   AssistantMessage,

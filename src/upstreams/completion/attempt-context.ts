@@ -2,7 +2,7 @@ import { fetch } from 'undici';
 import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { CallContext, CleanUp } from '../contract/call-context.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
-import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
+import type { AttemptEnd, AttemptObserver } from './attempt.js';
 
 /** Why the signal of an attempt aborts after a complete answer. */
 const COMPLETE = new Error('The answer is complete.');

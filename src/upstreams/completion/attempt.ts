@@ -1,15 +1,62 @@
 import { ServiceError } from '../../platform/common/service-error.js';
 import { IdleTimeout } from '../../platform/common/timers/timeouts.js';
-import type { UpstreamConfig } from '../../platform/config/config.js';
+import type { UpstreamConfig, RouteConfig } from '../../platform/config/config.js';
 import { causeOf, ProviderFailure, providerFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AnswerState } from './answer-state.js';
-import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 import type { PartCollector } from './part-collector.js';
-import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
 import { toldFailure, type MessageSource } from './provider-message.js';
+import type { ChatCall } from '../contract/chat-call.js';
+
+/** How an attempt has ended. A stopped attempt says nothing about its provider. */
+export type AttemptEnd =
+  | { readonly type: 'complete' }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'failed'; readonly failure: ServiceError };
+
+/**
+ * Is notified of the events of one attempt: at most one first text, then exactly one end. The `AttemptTrace` of the attempt
+ * contains the times and the error code of an event before its observers are notified.
+ */
+export interface AttemptObserver {
+  /** The reader has taken the first text, or the start of the first tool call. */
+  onFirstText?(): void;
+  onEnd(end: AttemptEnd): void;
+}
+
+/** Creates a span for each attempt. See `AttemptFactory.tracer`. */
+export interface AttemptTracer {
+  begin(attempt: AttemptTrace, trace: CallTrace, route: RouteConfig, call: ChatCall): AttemptSpan;
+}
+
+/** The span of an attempt. At the end, `trace` holds the token counts and the finish reason of the attempt. */
+export interface AttemptSpan extends AttemptObserver {
+  /** Headers that the attempt adds to the request to the provider. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The time to wait for data after the end of the answer, such as token counts and the end of the body. */
+export const AFTER_COMPLETE_MS = 2_000;
+
+/**
+ * Brings the parts of one answer into a collector: from a provider over HTTP, or from a protocol in this process. A source
+ * has no timers and decides nothing. `Attempt` does both, in the same way for every source.
+ */
+export interface PartSource {
+  /**
+   * Adds what has arrived to the collector, and tells its state of the head and of the end. Returns false when nothing has arrived
+   * since the last call. The source then calls `onChange` when there is more, or when it has failed.
+   *
+   * @throws {ServiceError} when the answer cannot be completed.
+   */
+  read(): boolean;
+  /** Stops the work of the provider. The answer then fails, with `reason` or with a more precise reason. */
+  close(reason: Error): void;
+  /** Releases the source after a complete answer. */
+  finish(): void;
+}
 
 const COMPLETE: AttemptEnd = { type: 'complete' };
 const STOPPED: AttemptEnd = { type: 'stopped' };

@@ -17,7 +17,7 @@ import { headerOf, type ResponseHead, type UpstreamExchange } from '../transport
 import type { AnswerState } from './answer-state.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { PartCollector } from './part-collector.js';
-import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
+import { AFTER_COMPLETE_MS, type PartSource } from './attempt.js';
 
 /** The maximum data without a sign of work on the answer (for example comments), as a number of events of maximum size. */
 const MAX_IDLE_EVENTS = 8;

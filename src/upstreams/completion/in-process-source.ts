@@ -6,7 +6,7 @@ import type { StreamPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { PartCollector } from './part-collector.js';
-import type { PartSource } from './part-source.js';
+import type { PartSource } from './attempt.js';
 
 /**
  * Reads the parts of a protocol that answers in this process. The source asks for the next part only when its reader has

@@ -1,12 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { RouteConfig } from '../../platform/config/config.js';
 import { AttemptContext } from '../completion/attempt-context.js';
-import type { AttemptObserver, AttemptTracer } from '../completion/attempt-observer.js';
-import { Attempt } from '../completion/attempt.js';
-import { FailureLog } from '../completion/failure-log.js';
+import {
+  Attempt,
+  type AttemptObserver,
+  type AttemptTracer,
+  type PartSource,
+  type AttemptEnd,
+} from '../completion/attempt.js';
 import { HttpSource } from '../completion/http-source.js';
 import { PartCollector } from '../completion/part-collector.js';
-import type { PartSource } from '../completion/part-source.js';
 import { InProcessSource } from '../completion/in-process-source.js';
 import type { AttemptTrace, CallTrace } from '../completion/call-trace.js';
 import type { ChatCall } from '../contract/chat-call.js';
@@ -18,6 +21,34 @@ import { UpstreamConnections } from '../transport/upstream-connections.js';
 import { optionsForRoute } from './route-options.js';
 import type { RoutedCompletion } from './routed-completion.js';
 import { RouteStates } from './route-states.js';
+import { factsOf } from '../../platform/common/service-error.js';
+import { causeOf } from '../contract/provider-failure.js';
+
+const logger = new Logger('ModelRouter');
+
+/** Writes one log line for an attempt that its provider has failed or refused. */
+export class FailureLog implements AttemptObserver {
+  constructor(
+    private readonly requestId: string,
+    private readonly model: string,
+    private readonly upstream: string,
+  ) {}
+
+  onEnd(end: AttemptEnd): void {
+    if (end.type !== 'failed') return;
+    const { code, message, cause } = end.failure;
+    if (factsOf(code).fault !== 'provider' && code !== 'upstream_rejected') return;
+    logger.warn({
+      msg: 'An upstream failed',
+      requestId: this.requestId,
+      model: this.model,
+      upstream: this.upstream,
+      code,
+      reason: cause instanceof Error ? cause.message : message,
+      cause: causeOf(end.failure),
+    });
+  }
+}
 
 /** Begins the attempts of completions, each with its observers: the state of its route, its signal, its log and its span. */
 @Injectable()

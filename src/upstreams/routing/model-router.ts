@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { ModelConfig } from '../../platform/config/config.js';
+import type { ModelConfig, UpstreamConfig } from '../../platform/config/config.js';
 import type { CallTrace } from '../completion/call-trace.js';
 import { upstreamOfState } from '../completion/provider-state.js';
-import { ProtocolRegistry } from '../protocols/protocol-registry.js';
+import { ProtocolRegistry, type ConnectedUpstream } from '../protocols/protocol-registry.js';
 import type { StreamPart } from '../contract/stream-part.js';
-import { answeredBy, answeringUpstream } from './answered-model.js';
 import { AttemptFactory } from './attempt-factory.js';
 import { FailoverStream } from './failover-stream.js';
-import { neededCapabilities, type CapabilityMembers } from './needed-capabilities.js';
+import { type CapabilityMembers, neededCapabilities, withRoutesFor } from './route-options.js';
 import { routesToTry } from './route-order.js';
-import { withRoutesFor } from './route-options.js';
 import { RouteStates } from './route-states.js';
 import type { CompletionRequest } from './routed-completion.js';
+import { CAPABILITIES } from '../../platform/config/capabilities.js';
 
 /** Sends a completion request to the providers of a model, by the priorities and weights of the model's routes. */
 @Injectable()
@@ -58,4 +57,28 @@ export class ModelRouter {
     const routes = routesToTry(model, request.accountId, this.states, Math.random, upstreamOfState(request.messages));
     return new FailoverStream({ model, request, trace }, routes, this.attempts, onOver);
   }
+}
+
+/** The times of an answer that does not come from a provider. */
+const TIMEOUTS = { connectMs: 1, firstTokenMs: 60_000, idleMs: 60_000 };
+const FREE = { inputPerMillion: 0, outputPerMillion: 0 };
+
+/** Returns an upstream that answers one request with `parts`. */
+function answeringUpstream(name: string, parts: AsyncIterable<StreamPart>): ConnectedUpstream {
+  return {
+    upstream: {
+      ...{ name, protocol: name, baseUrl: undefined, apiKey: undefined, headers: {}, options: undefined },
+      ...{ timeouts: TIMEOUTS, maxTokensField: 'max_tokens', includeUsage: false, maxEventBytes: Infinity },
+    },
+    protocol: { transport: 'in-process', name, capabilities: CAPABILITIES, stream: () => parts },
+  };
+}
+
+/** Returns the model with this upstream as its only route. It costs nothing. */
+function answeredBy(model: ModelConfig, upstream: UpstreamConfig): ModelConfig {
+  const price = { currency: model.price?.currency ?? 'USD', ...FREE };
+  return {
+    ...model,
+    routes: [{ upstream, model: model.id, unsupportedOptions: [], price, priority: 0, weight: 1 }],
+  };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelConfig, RouteConfig } from '../../platform/config/config.js';
 import { CallTrace } from '../completion/call-trace.js';
-import { CLIENT_GONE, nextPart } from '../completion/part-reader.js';
+import { CLIENT_GONE, nextPart } from '../completion/part-stream.js';
 import { failureText } from '../contract/provider-failure.js';
 import { AttemptFactory } from './attempt-factory.js';
 import { FailoverStream } from './failover-stream.js';

@@ -1,5 +1,5 @@
 import { factsOf, type ServiceError } from '../../platform/common/service-error.js';
-import type { AttemptEnd, AttemptObserver } from '../completion/attempt-observer.js';
+import type { AttemptEnd, AttemptObserver } from '../completion/attempt.js';
 import { causeOf, failureText, ProviderFailure } from '../contract/provider-failure.js';
 import { MAX_COOLDOWN_MS, type CircuitBreaker } from './circuit-breaker.js';
 import { RouteCounts } from './route-counts.js';

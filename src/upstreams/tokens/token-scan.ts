@@ -11,8 +11,7 @@ import {
   THREE_BYTES,
   WIDE_PUNCTUATION,
 } from './character-kinds.js';
-import { CjkTokens } from './cjk-tokens.js';
-import { COST_AFTER_CAPITAL, COST_LINES, COSTS_AFTER_SAME } from './token-costs.js';
+import { CjkTokens, COST_AFTER_CAPITAL, COST_LINES, COSTS_AFTER_SAME } from './token-costs.js';
 
 /** The costs are whole numbers of this part of a token. */
 const UNIT = 4_096;

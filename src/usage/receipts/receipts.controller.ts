@@ -7,10 +7,10 @@ import {
   ApiOperation,
   ApiParam,
   ApiTags,
+  BUDGET_HEADERS,
 } from '../../platform/http/open-api/api-decorators.js';
 import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-import { BUDGET_HEADERS } from '../../platform/http/open-api/api-headers.js';
-import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
 import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
 import { PartOf } from '../../platform/http/surface/part-of.decorator.js';

@@ -1,5 +1,5 @@
 import { factsOf, isDefinedCode, ServiceError } from '../../platform/common/service-error.js';
-import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
+import { CLIENT_GONE } from '../../upstreams/completion/part-stream.js';
 
 export const STREAM_OUTCOMES = [
   /** The provider marked the answer as complete, and the whole answer was passed to the client's connection. */

@@ -5,14 +5,14 @@ import {
   ApiOperation,
   ApiQuery,
   ApiTags,
+  BUDGET_HEADERS,
 } from '../../platform/http/open-api/api-decorators.js';
 import { Readable } from 'node:stream';
 import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
-import { BUDGET_HEADERS } from '../../platform/http/open-api/api-headers.js';
+import { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
 import { SpendBudgets } from '../budgets/spend-budgets.js';
 import { ReportSemaphore } from './report-semaphore.js';
 import { usagePeriod } from './usage-period.js';

@@ -16,7 +16,7 @@ import { DatabaseError } from '../../../src/platform/database/database-error.js'
 import { DatabaseHealth, EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { MIGRATIONS } from '../../../src/platform/database/migrations/all-migrations.js';
 import type { Migration } from '../../../src/platform/database/migrations/migration.js';
-import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
 import { ClientWithQueryTimeout } from '../../../src/platform/database/postgres/pool-clients.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { Latch, isOver } from '../../support/latch.js';

@@ -4,7 +4,7 @@ import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { CredentialDatabase } from '../../../src/platform/database/credential-database.js';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
 import { PostgresAvailability } from '../../../src/platform/database/postgres/postgres-availability.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { Latch, isOver } from '../../support/latch.js';

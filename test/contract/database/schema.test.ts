@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../src/platform/database/migrations/all-migrations.js';
-import { dataSourceOptions } from '../../../src/platform/database/open-data-source.js';
+import { dataSourceOptions } from '../../../src/platform/database/database.module.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 
 describe.each(await testEngines())('the schema on $name', (engine) => {

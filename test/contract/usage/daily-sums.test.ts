@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
 import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
 import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { AccountUsageRow } from '../../../src/usage/reports/usage-reports.js';

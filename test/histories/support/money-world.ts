@@ -1,6 +1,6 @@
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import type { ChatCaller } from '../../../src/chat/chat-caller.js';
-import { CLIENT_GONE } from '../../../src/upstreams/completion/part-reader.js';
+import { CLIENT_GONE } from '../../../src/upstreams/completion/part-stream.js';
 import type { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import type { FailoverStream } from '../../../src/upstreams/routing/failover-stream.js';
 import type { ConversationRequest } from '../../../src/upstreams/contract/conversation.js';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../src/platform/common/service-error.js';
-import { nextPart, type PartReader } from '../../../src/upstreams/completion/part-reader.js';
+import { nextPart, type PartReader } from '../../../src/upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../../src/upstreams/contract/stream-part.js';
 import type { VirtualTime } from './virtual-time.js';
 

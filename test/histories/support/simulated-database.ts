@@ -11,7 +11,7 @@ import {
   type Row,
   type Statement,
 } from '../../../src/platform/database/queries/atomic-statements.js';
-import { dataSourceOptions, openDataSource } from '../../../src/platform/database/open-data-source.js';
+import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
 import { queryRows, type Parameters } from '../../../src/platform/database/queries/statements.js';
 import type { Link, LinkState } from './link.js';
 import type { VirtualTime } from './virtual-time.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventParser } from '../../../src/client/event-parser.js';
+import { eventParser } from '../../../src/client/chat-stream.js';
 
 const STREAM = [
   ': keep-alive',

@@ -10,8 +10,7 @@ import type { RequestContext } from '../../../src/platform/http/request/request-
 import { limitsOf } from '../../../src/throttling/account-limits.js';
 import type { AdmissionRequest, Limit, LimitStore, Refusal } from '../../../src/throttling/limit-store.js';
 import { AdmissionGuard } from '../../../src/throttling/admission.guard.js';
-import { LimitedByTier, ShowsLimits } from '../../../src/throttling/limited-by-tier.decorator.js';
-import { OpensStream } from '../../../src/throttling/process-load/opens-stream.decorator.js';
+import { LimitedByTier, OpensStream, ShowsLimits } from '../../../src/throttling/limited-by-tier.decorator.js';
 import { DrainState } from '../../../src/platform/common/drain-state.js';
 import { StreamSlots } from '../../../src/throttling/process-load/stream-slots.js';
 import { PluginLimits } from '../../../src/throttling/plugin-limits.js';

@@ -34,3 +34,43 @@ export function bodyClassOf(reflector: Reflector, context: ExecutionContext): Bo
 export function isBodyParser(type: BodyType): type is BodyParser<object> {
   return typeof type === 'object';
 }
+
+const IS_FORM = Symbol('IS_FORM');
+
+/**
+ * Marks a route that accepts an HTML form (`application/x-www-form-urlencoded`) instead of JSON, and only from pages of
+ * this service. `@Body()` is then an object of strings.
+ *
+ * @since 1.0
+ */
+export const Form = (): CustomDecorator<symbol> => SetMetadata(IS_FORM, true);
+
+/** Whether the route or its controller is a {@link Form}. */
+export function isForm(reflector: Reflector, context: ExecutionContext): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(IS_FORM, [context.getHandler(), context.getClass()]) ?? false;
+}
+
+const BODY_VALUES = Symbol('BODY_VALUES');
+
+/** The default limit. The validation of this many values takes up to 25 ms. */
+const DEFAULT_VALUES = 2_000;
+
+/**
+ * Sets the maximum number of values (members, items, objects and arrays) of a JSON body, for a route or for all routes of a
+ * controller. The default is 2000.
+ *
+ * @since 1.0
+ *
+ * @example
+ * ```ts
+ * @Post('imports')
+ * @BodyValues(50_000)
+ * import(@Body() rows: Import): void {}
+ * ```
+ */
+export const BodyValues = (max: number): CustomDecorator<symbol> => SetMetadata(BODY_VALUES, max);
+
+export function maxBodyValues(reflector: Reflector, context: ExecutionContext): number {
+  const own = reflector.getAllAndOverride<number | undefined>(BODY_VALUES, [context.getHandler(), context.getClass()]);
+  return own ?? DEFAULT_VALUES;
+}

@@ -1,10 +1,10 @@
 import type { Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
+import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type * as swagger from '@nestjs/swagger';
 import { bodyIndex } from '../body/takes-body.js';
 import { IS_PUBLIC } from '../routing/public.decorator.js';
-import { describeBodyClass } from './describe-body-class.js';
 
 type Swagger = typeof swagger;
 
@@ -44,4 +44,65 @@ function bodyClassOf(controller: Type, prototype: object, name: string): Type<ob
   const types = Reflect.getMetadata('design:paramtypes', prototype, name) as readonly unknown[] | undefined;
   const type = index === undefined ? undefined : types?.[index];
   return typeof type === 'function' && type !== Object ? (type as Type<object>) : undefined;
+}
+
+type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type Schema = Record<string, unknown>;
+
+/** Where the library keeps the names of the described members of a class. */
+const API_MEMBERS = 'swagger/apiModelPropertiesArray';
+
+/** What each rule of class-validator says about a value. */
+const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => Schema>> = {
+  isString: () => ({ type: 'string' }),
+  isEmail: () => ({ type: 'string', format: 'email' }),
+  isUrl: () => ({ type: 'string', format: 'uri' }),
+  isUuid: () => ({ type: 'string', format: 'uuid' }),
+  isNumber: () => ({ type: 'number' }),
+  isInt: () => ({ type: 'integer' }),
+  isBoolean: () => ({ type: 'boolean' }),
+  isIn: ([values]) => ({ enum: values }),
+  isEnum: ([, values]) => ({ enum: values }),
+  isLength: ([min, max]) => ({ minLength: min, ...(max !== undefined && { maxLength: max }) }),
+  minLength: ([min]) => ({ minLength: min }),
+  maxLength: ([max]) => ({ maxLength: max }),
+  isNotEmpty: () => ({ minLength: 1 }),
+  min: ([min]) => ({ minimum: min }),
+  max: ([max]) => ({ maximum: max }),
+  matches: ([pattern]) => (pattern instanceof RegExp ? { pattern: pattern.source } : {}),
+};
+/** The rules for a whole array. */
+const ARRAY_RULES: Readonly<Record<string, (constraints: readonly unknown[]) => Schema>> = {
+  arrayMinSize: ([min]) => ({ minItems: min }),
+  arrayMaxSize: ([max]) => ({ maxItems: max }),
+};
+
+/** Describes the members of a body class by the rules of class-validator. A class with described members stays as it is. */
+function describeBodyClass(library: Swagger, type: Type<object>): void {
+  const prototype = type.prototype as object;
+  if (Reflect.hasMetadata(API_MEMBERS, prototype)) return;
+  const storage = getMetadataStorage();
+  const members = storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
+  for (const [member, rules] of Object.entries(members)) {
+    const isOptional = rules.some((rule) => rule.type === ValidationTypes.CONDITIONAL_VALIDATION);
+    const schema = schemaOf(rules, Reflect.getMetadata('design:type', prototype, member) as unknown);
+    (library.ApiProperty as (options: object) => PropertyDecorator)({ ...schema, required: !isOptional })(
+      prototype,
+      member,
+    );
+  }
+}
+
+function schemaOf(rules: readonly Metadata[], designType: unknown): Schema {
+  const named = rules.map(({ name = '', constraints, each }) => ({
+    name,
+    constraints: (constraints as unknown[] | undefined) ?? [],
+    each,
+  }));
+  const value = Object.assign({}, ...named.map(({ name, constraints }) => RULES[name]?.(constraints) ?? {})) as Schema;
+  const isArray = designType === Array || named.some(({ name, each }) => each || name === 'isArray');
+  const ofArray = named.map(({ name, constraints }) => ARRAY_RULES[name]?.(constraints) ?? {});
+  // A member without a known rule can be any value.
+  if (isArray) return Object.assign({ type: 'array', items: value }, ...ofArray) as Schema;
+  return Object.keys(value).length === 0 ? { type: 'object', additionalProperties: true } : value;
 }

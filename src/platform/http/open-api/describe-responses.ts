@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { REQUEST_ID } from './api-headers.js';
+import { REQUEST_ID } from './api-decorators.js';
 import { operationsOf } from './defined-errors.js';
 import { errorResponse } from './error-response.js';
 

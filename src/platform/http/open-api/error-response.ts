@@ -1,6 +1,5 @@
 import type { ApiResponseOptions, OpenAPIObject } from '@nestjs/swagger';
-import { schemaPath } from './api-decorators.js';
-import { RATE_LIMIT_HEADERS } from './api-headers.js';
+import { RATE_LIMIT_HEADERS, schemaPath } from './api-decorators.js';
 
 type HeadersByName = ApiResponseOptions['headers'];
 type ResponseObject = Exclude<

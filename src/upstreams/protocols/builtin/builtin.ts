@@ -10,9 +10,8 @@ import type { StreamPart } from '../../contract/stream-part.js';
 import { SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { newToolCallId } from '../shared/tool-calls.js';
 import { schemaJson } from './schema-value.js';
-import { countWords, wordsOf } from './words.js';
+import { countWords, replyTo, wordsOf } from './small-talk.js';
 import { plainMessages, joinedTexts } from '../shared/plain-messages.js';
-import { replyTo } from './small-talk.js';
 import { CalledNames } from '../shared/called-names.js';
 import { inlineImage } from '../shared/data-url.js';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
+import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 import { IteratedStream } from '../../../../src/chat/stream/iterated-stream.js';
 

@@ -3,7 +3,7 @@ import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { Config, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
 import { AttemptContext } from '../../../../src/upstreams/completion/attempt-context.js';
-import type { AttemptEnd } from '../../../../src/upstreams/completion/attempt-observer.js';
+import type { AttemptEnd } from '../../../../src/upstreams/completion/attempt.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import { UpstreamConnections } from '../../../../src/upstreams/transport/upstream-connections.js';
 

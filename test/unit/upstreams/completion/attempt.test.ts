@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AttemptEnd, AttemptObserver } from '../../../../src/upstreams/completion/attempt-observer.js';
-import { Attempt } from '../../../../src/upstreams/completion/attempt.js';
+import {
+  Attempt,
+  type AttemptEnd,
+  type AttemptObserver,
+  type PartSource,
+} from '../../../../src/upstreams/completion/attempt.js';
 import { CallTrace, type AttemptTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { PartCollector } from '../../../../src/upstreams/completion/part-collector.js';
-import type { PartSource } from '../../../../src/upstreams/completion/part-source.js';
 import type { UpstreamTimeouts } from '../../../../src/platform/config/config.js';
 import { TEST_UPSTREAM } from '../../../../src/testing/protocols/samples.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { nextPart, type PartReader } from '../../../../src/upstreams/completion/part-reader.js';
+import { nextPart, type PartReader } from '../../../../src/upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 
 const HI: CompletionPart = { type: 'text', text: 'Hi' };

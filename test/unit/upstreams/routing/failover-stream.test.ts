@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RouteConfig } from '../../../../src/platform/config/config.js';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { Attempt } from '../../../../src/upstreams/completion/attempt.js';
-import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
+import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-stream.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 import type { AttemptFactory } from '../../../../src/upstreams/routing/attempt-factory.js';

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
 import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
-import type { AttemptEnd, AttemptTracer } from '../../../../src/upstreams/completion/attempt-observer.js';
+import type { AttemptEnd, AttemptTracer } from '../../../../src/upstreams/completion/attempt.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import type { HttpProtocol, Protocol } from '../../../../src/upstreams/contract/protocol.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';

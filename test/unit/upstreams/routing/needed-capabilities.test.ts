@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Capability } from '../../../../src/platform/config/capabilities.js';
 import type { ModelConfig, RouteConfig } from '../../../../src/platform/config/config.js';
 import type { Protocol } from '../../../../src/upstreams/contract/protocol.js';
-import { neededCapabilities, type CapabilityMembers } from '../../../../src/upstreams/routing/needed-capabilities.js';
-import { withRoutesFor } from '../../../../src/upstreams/routing/route-options.js';
+import {
+  type CapabilityMembers,
+  neededCapabilities,
+  withRoutesFor,
+} from '../../../../src/upstreams/routing/route-options.js';
 
 const IMAGE = { type: 'image', url: 'https://example.com/a.png' } as const;
 const TEXT = { type: 'text', text: 'Hi' } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { SharedReservation } from '../../../../src/usage/budgets/shared-reservation.js';
+import { SharedReservation } from '../../../../src/usage/budgets/shared-reservations.js';
 
 /** A budget as the database keeps it: the ledger, and the row of the reservation. */
 class Budget {

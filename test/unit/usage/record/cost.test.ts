@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appliedPrice, costMicrosOf } from '../../../../src/usage/record/cost.js';
+import { appliedPrice, costMicrosOf } from '../../../../src/usage/record/ledger-entry.js';
 
 const PRICE = { inputPerMillion: 3, outputPerMillion: 15, currency: 'USD' };
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { PriceConfig } from '../../../../src/platform/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
-import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
+import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-stream.js';
 import { LedgerEntry, maxPlausibleTokens, tokenKindsOf } from '../../../../src/usage/record/ledger-entry.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { started } from '../../../contract/usage/records.js';

@@ -5,8 +5,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { IncomingMessage } from 'node:http';
 import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
 import { BodiesInFlight } from '../../../../../src/platform/http/body/bodies-in-flight.js';
-import { BodyBytes } from '../../../../../src/platform/http/body/body-bytes.js';
-import { BodyReader, ReadingPace } from '../../../../../src/platform/http/body/read-body.js';
+import { BodyBytes, BodyReader, ReadingPace } from '../../../../../src/platform/http/body/read-body.js';
 
 const MIB = 1024 * 1024;
 const CLIENT = { key: 'one', maxArriving: 1, maxBytes: 4 * MIB };

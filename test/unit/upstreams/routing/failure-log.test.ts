@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
-import { FailureLog } from '../../../../src/upstreams/completion/failure-log.js';
+import { FailureLog } from '../../../../src/upstreams/routing/attempt-factory.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 
 describe('the log of a failed attempt', () => {
