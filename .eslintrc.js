@@ -38,6 +38,7 @@ const MAY_IMPORT = {
   'plugins/dashboard': ['plugin-api', 'client'],
   'plugins/durable': ['plugin-api'],
   'plugins/metrics': ['plugin-api'],
+  'plugins/reports': ['plugin-api'],
   'plugins/tracing': ['plugin-api'],
   'plugins/webhooks': ['plugin-api'],
 };

@@ -25,7 +25,7 @@ import { ThrottlingModule } from './throttling/throttling.module.js';
 import { AdmissionGuard } from './throttling/admission.guard.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
-import { UsageReportsModule } from './usage/reports/usage-reports.module.js';
+import { UsageReportsModule } from './usage/queries/usage-reports.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 interface AppOptions {

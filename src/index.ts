@@ -72,7 +72,7 @@ export { ndjson } from './upstreams/transport/ndjson-decoder.js';
 export type { UsageFeed } from './usage/usage-feeds.js';
 export type { LedgerRow } from './usage/store/record-columns.js';
 export type { UsageRecord } from './usage/record/usage-record.js';
-export { UsageReports } from './usage/reports/usage-reports.js';
+export { UsageReports } from './usage/queries/usage-reports.js';
 
 export type { ReadinessCheck } from './health/plugin-readiness.js';
 export { Histogram } from './platform/common/counts/counters.js';

@@ -7,6 +7,7 @@ import { CompatiblePlugin } from './compatible/compatible.plugin.js';
 import { DashboardPlugin } from './dashboard/dashboard.plugin.js';
 import { DurablePlugin } from './durable/durable.plugin.js';
 import { MetricsPlugin } from './metrics/metrics.plugin.js';
+import { ReportsPlugin } from './reports/reports.plugin.js';
 import { TracingPlugin } from './tracing/tracing.plugin.js';
 import { WebhooksPlugin } from './webhooks/webhooks.plugin.js';
 
@@ -19,6 +20,7 @@ export { PageController, PostForm } from './dashboard/page-controller.decorator.
 export { Pages } from './dashboard/pages.js';
 
 export default [
+  ReportsPlugin,
   CompatiblePlugin,
   DurablePlugin,
   WebhooksPlugin,

@@ -15,36 +15,28 @@ import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
-import { ReceiptSemaphore, StreamReceipts } from './receipts/stream-receipts.js';
-import { ReceiptsController } from './receipts/receipts.controller.js';
-import { UsageReports } from './reports/usage-reports.js';
-import { UsageReportsModule } from './reports/usage-reports.module.js';
-import { UsageController } from './reports/usage.controller.js';
+import { UsageReports } from './queries/usage-reports.js';
+import { UsageReportsModule } from './queries/usage-reports.module.js';
 import { UnsharedLimits } from './store/unshared-limits.js';
 import { UsageStore } from './store/usage-store.js';
 import { UsageWriters } from './store/usage-writers.js';
 import { UsageFeeds } from './usage-feeds.js';
 
-/** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
+const services = [UsageLedger, InterruptedStreams, SpendBudgets, ListedBudgets, UnsharedLimits];
+
+/** Provides the ledger, with exactly one record for each admitted stream. */
 @Global()
 @Module({
   imports: [DatabaseModule, AccountsModule, OutboxModule, RedisModule, UsageReportsModule],
-  controllers: [UsageController, ReceiptsController],
   providers: [
-    UsageLedger,
+    ...services,
     RecordWriter,
-    InterruptedStreams,
     RecordRetention,
-    StreamReceipts,
-    ReceiptSemaphore,
-    SpendBudgets,
     ReservationQueue,
-    ListedBudgets,
     BudgetEvents,
     BudgetChecks,
     RunningReservations,
     SharedReservations,
-    UnsharedLimits,
     UsageFeeds,
     UsageWriters,
     {
@@ -56,6 +48,6 @@ import { UsageFeeds } from './usage-feeds.js';
     },
     UsageStore,
   ],
-  exports: [UsageLedger, UsageReportsModule, TokensUsed, UnsharedLimits, SpendBudgets, ListedBudgets],
+  exports: [...services, UsageReportsModule, TokensUsed],
 })
 export class UsageModule {}

@@ -20,6 +20,7 @@ export const SUITES = {
     'contract/usage/{account-sums,daily-sums,odd-data,record-retention,usage-store}.test.ts',
     'e2e/usage/usage-requests.test.ts',
     'unit/usage/**/*.test.ts',
+    'unit/plugins/reports/*.test.ts',
   ],
   chat: [
     'contract/durable/*.test.ts',

@@ -3,6 +3,7 @@ export { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
 export { unauthenticated } from '../../auth/bearer/bearer-header.js';
 export { sitePrefixOf } from '../../auth/network/client-network.js';
 export { bearerTokenIn, OperatorApi, operatorOf } from '../../auth/operators/operator-access.js';
+export { CurrentPrincipal, type Principal, principalOf, restrictionsOf } from '../../auth/principal/principal.js';
 export { isSecure, linkOrigin, publicOriginOf } from '../../auth/same-origin/public-origin.js';
 export { sourceOf } from '../../auth/same-origin/same-origin.guard.js';
 export { authorOf, clearSession, CurrentSession, sessionOf } from '../../auth/session/request-session.js';
@@ -17,4 +18,3 @@ export { BackChannelLogout } from '../../auth/single-sign-on/back-channel-logout
 export { LINK_PATH, SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
 export { SIGN_IN_LIFETIME_MS } from '../../auth/single-sign-on/sign-in-state.js';
 export { SingleSignOn } from '../../auth/single-sign-on/single-sign-on.js';
-export { CurrentPrincipal, type Principal, principalOf, restrictionsOf } from '../../auth/principal/principal.js';

@@ -1,5 +1,6 @@
 // What plugins use of platform/common.
 export { type Clock, CLOCK, DAY_MS, startOfDay, utcDay } from '../../platform/common/clock.js';
+export { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
 export { Histogram, KeyedCount, LabeledCounter } from '../../platform/common/counts/counters.js';
 export { DrainState } from '../../platform/common/drain-state.js';
 export { Steps } from '../../platform/common/event-loop/event-loop-turns.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { AccountSums, type AccountFigures, type Days } from '../../../src/usage/reports/account-sums.js';
+import { AccountSums, type AccountFigures, type Days } from '../../../src/usage/queries/account-sums.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';

@@ -7,7 +7,7 @@ import { EmbeddedAvailability } from '../../../src/platform/database/database-av
 import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
 import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
 import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-record.js';
-import type { AccountUsageRow } from '../../../src/usage/reports/usage-reports.js';
+import type { AccountUsageRow } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';

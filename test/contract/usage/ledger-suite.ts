@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
-import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { UsageReports } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import type { TestDatabase, TestEngine } from '../../support/database.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StartedStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
-import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
+import { RecentStreams } from '../../../src/usage/queries/recent-streams.js';
 import { UnstorableData } from '../../../src/usage/store/ledger-text.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/reports/recent-streams.js';
+import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/queries/recent-streams.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { HourlyJobs } from '../../../src/platform/common/timers/periodic-task.js';
 import { timeOrderedId } from '../../../src/platform/common/time-ordered-id.js';
 import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
-import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { UsageReports } from '../../../src/usage/queries/usage-reports.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
 import { over, storedRecords, TODAY } from './records.js';

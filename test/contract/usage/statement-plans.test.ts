@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
+import { RecentStreams } from '../../../src/usage/queries/recent-streams.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
 import { isUnlimitedOnPostgres, isUnlimitedOnSqlite, watchedStatements } from '../../support/statement-plans.js';

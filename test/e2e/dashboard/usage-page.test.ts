@@ -5,7 +5,7 @@ import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import type { LimitStates } from '../../../src/throttling/limit-store.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
-import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { UsageReports } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { MODEL } from '../../support/catalog.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceSpend } from '../../../../../src/plugins/dashboard/operator/service-spend.js';
-import type { AccountFigures, AccountSums } from '../../../../../src/usage/reports/account-sums.js';
+import type { AccountFigures, AccountSums } from '../../../../../src/usage/queries/account-sums.js';
 import type { Config } from '../../../../../src/platform/config/config.js';
 import { Latch } from '../../../../support/latch.js';
 

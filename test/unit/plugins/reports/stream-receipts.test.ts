@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
-import { ReceiptSemaphore, StreamReceipts } from '../../../../src/usage/receipts/stream-receipts.js';
-import type { ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
-import { ReceiptsController } from '../../../../src/usage/receipts/receipts.controller.js';
-import { ROW } from './receipt-row.js';
+import { ReceiptSemaphore, StreamReceipts } from '../../../../src/plugins/reports/stream-receipts.js';
+import type { ReceiptRow } from '../../../../src/usage/queries/receipt-row.js';
+import { ReceiptsController } from '../../../../src/plugins/reports/receipts.controller.js';
+import { RecentStreams } from '../../../../src/usage/queries/recent-streams.js';
+import { ROW } from '../../usage/queries/receipt-row.js';
 import { Latch } from '../../../support/latch.js';
 
 describe('the receipts of an account', () => {
@@ -19,7 +20,7 @@ describe('the receipts of an account', () => {
     query.mockReset().mockResolvedValue([]);
     checkSoon.mockReset().mockResolvedValue();
     const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
-    receipts = new StreamReceipts(database, { checkSoon } as unknown as InterruptedStreams);
+    receipts = new StreamReceipts(new RecentStreams(database), { checkSoon } as unknown as InterruptedStreams);
   });
 
   it('are the latest of their request id, and of no other account', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startOfDay } from '../../../../src/platform/common/clock.js';
-import { usagePeriod } from '../../../../src/usage/reports/usage-period.js';
+import { usagePeriod } from '../../../../src/usage/queries/usage-period.js';
 import { TODAY, NOW } from './rows.js';
 
 const DAY_MS = 86_400_000;

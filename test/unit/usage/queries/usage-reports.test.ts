@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
-import { UsageReports } from '../../../../src/usage/reports/usage-reports.js';
+import { UsageReports } from '../../../../src/usage/queries/usage-reports.js';
 import { TODAY, TOMORROW, NOW, ROW, SUMS } from './rows.js';
 
 describe('reports', () => {

@@ -1,5 +1,5 @@
-import { type DaySums } from '../../../../src/usage/reports/day-sums.js';
-import { type AccountUsageRow, type UsageRow } from '../../../../src/usage/reports/usage-reports.js';
+import { type DaySums } from '../../../../src/usage/queries/day-sums.js';
+import { type AccountUsageRow, type UsageRow } from '../../../../src/usage/queries/usage-reports.js';
 
 export const NOW = Date.parse('2026-11-21T13:00:00Z');
 

@@ -3,11 +3,11 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
-import { ReportSemaphore } from '../../../../src/usage/reports/report-semaphore.js';
+import { ReportSemaphore } from '../../../../src/usage/queries/report-semaphore.js';
 import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
-import { UsageReports } from '../../../../src/usage/reports/usage-reports.js';
-import { UsageController } from '../../../../src/usage/reports/usage.controller.js';
-import { TODAY, TOMORROW, NOW, ROW, FIGURES, pagesOf } from './rows.js';
+import { UsageReports } from '../../../../src/usage/queries/usage-reports.js';
+import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';
+import { TODAY, TOMORROW, NOW, ROW, FIGURES, pagesOf } from '../../usage/queries/rows.js';
 
 const PRINCIPAL = { accountId: 'ada' } as Principal;
 

@@ -1,4 +1,4 @@
-import type { ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
+import type { ReceiptRow } from '../../../../src/usage/queries/receipt-row.js';
 
 /** The row of a complete stream. */
 export const ROW: ReceiptRow = {

@@ -1,7 +1,6 @@
 import { MICROS } from '../../platform/config/limits/budget.js';
 import { readAttempts } from '../store/stored-attempts.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
-import type { StreamReceipt } from './stream-receipt.dto.js';
 
 /** A count as the drivers return it. The driver of PostgreSQL returns large integers as texts. */
 type Count = string | number | null;
@@ -29,7 +28,10 @@ export interface ReceiptRow {
   readonly currency: string | null;
 }
 
-export function receiptOf(row: ReceiptRow): StreamReceipt {
+/** What one stream has used and cost. A value that is not known is `null`. */
+export type Receipt = ReturnType<typeof receiptOf>;
+
+export function receiptOf(row: ReceiptRow) {
   return {
     request_id: row.request_id,
     model: row.model,
@@ -63,7 +65,7 @@ function countOf(count: Count): number | null {
 }
 
 /** Returns the least certain source of the known counts. */
-function sourceOf(row: ReceiptRow): StreamReceipt['tokens']['source'] {
+function sourceOf(row: ReceiptRow): 'reported' | 'estimated' | 'unknown' {
   const sources = [
     ...(row.prompt_tokens === null ? [] : [row.prompt_tokens_source]),
     ...(row.completion_tokens === null ? [] : [row.completion_tokens_source]),

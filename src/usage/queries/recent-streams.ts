@@ -2,19 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pageByTime, type Condition, type TimePosition } from '../../platform/database/queries/page-by-time.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
-import { queryRows } from '../../platform/database/queries/statements.js';
-import { latestRecord } from '../receipts/stream-receipts.js';
-import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
-import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
+import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
 import type { FailureCause } from '../../upstreams/contract/provider-failure.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { readAttempts } from '../store/stored-attempts.js';
+import { receiptOf, type Receipt, type ReceiptRow } from './receipt-row.js';
 import { equal, scopeOf, type RequestScopeFilter } from './request-scope.js';
 
 /** A receipt with the account and the credential that the stream used. */
-export interface ListedStream extends StreamReceipt {
+export interface ListedStream extends Receipt {
   /** The id of the record. A request id can have several records. */
   readonly id: string;
   readonly accountId: string;
@@ -59,6 +57,14 @@ interface ListedRow extends ReceiptRow {
   readonly error_code: string | null;
 }
 
+const LATEST = {
+  sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT 1`,
+  // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
+  postgres: `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (:account, :request)
+    ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
+    WHERE account_id = :account AND request_id = :request`,
+};
+
 /** Reads the single streams of one account, or of all, from the ledger. */
 @Injectable()
 export class RecentStreams {
@@ -98,8 +104,14 @@ export class RecentStreams {
 
   /** Returns the latest stream of the account with this request id that is over, or `undefined`. */
   async find(accountId: string, requestId: string): Promise<ListedStream | undefined> {
-    const row = await latestRecord<ListedRow>(this.database, accountId, requestId);
+    const row = await this.latest(accountId, requestId);
     return row && listedStreamOf(row);
+  }
+
+  /** Returns the receipt of {@link find}. */
+  async receipt(accountId: string, requestId: string): Promise<Receipt | undefined> {
+    const row = await this.latest(accountId, requestId);
+    return row && receiptOf(row);
   }
 
   /** Returns the stream with this record id, of any account, or `undefined`. */
@@ -107,6 +119,14 @@ export class RecentStreams {
     const sql = 'SELECT * FROM usage_records WHERE id = :id';
     const [row] = await orUnavailable(queryRows<ListedRow>(this.database, sql, { id: ledgerText(id) }));
     return row && listedStreamOf(row);
+  }
+
+  /** The client chooses the request id, so one id can have any number of records: an index has them in this order. */
+  private async latest(accountId: string, requestId: string): Promise<ListedRow | undefined> {
+    const parameters = { account: ledgerText(accountId), request: ledgerText(requestId) };
+    const sql = LATEST[engineOf(this.database)];
+    const [row] = await orUnavailable(queryRows<ListedRow>(this.database, sql, parameters));
+    return row;
   }
 }
 
@@ -117,8 +137,7 @@ function oneOf(outcomes: readonly StreamOutcome[]): readonly Condition[] {
 
 function listedStreamOf(row: ListedRow): ListedStream {
   return {
-    // The class of a receipt has no methods: it describes the shape for the OpenAPI document.
-    ...(receiptOf(row) satisfies object as Pick<StreamReceipt, keyof StreamReceipt>),
+    ...receiptOf(row),
     id: row.id,
     accountId: row.account_id,
     credential: row.credential,

@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '../../platform/http/open-api/api-decorators.js';
-import { STREAM_OUTCOMES, type StreamOutcome } from '../record/stream-outcome.js';
+import { ApiProperty, ApiPropertyOptional } from '../../plugin-api/core/http.js';
+import { STREAM_OUTCOMES, type StreamOutcome } from '../../plugin-api/core/usage.js';
 
 const COUNT = { type: 'integer', nullable: true } as const;
 const TIME = { type: 'string', format: 'date-time', nullable: true } as const;

@@ -1,23 +1,21 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
-import { ServiceError } from '../../platform/common/service-error.js';
+import { CurrentPrincipal, type Principal } from '../../plugin-api/core/auth.js';
+import { ServiceError } from '../../plugin-api/core/common.js';
 import {
   ApiBearerAuth,
+  ApiErrors,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiTags,
   BUDGET_HEADERS,
-} from '../../platform/http/open-api/api-decorators.js';
-import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-import { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
-import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
+} from '../../plugin-api/core/http.js';
+import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
-import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
+import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 
 @ApiTags('Usage')
 @ApiBearerAuth()
-@PartOf('reports')
 @Controller('usage/streams')
 export class ReceiptsController {
   constructor(

@@ -1,13 +1,5 @@
 import { ApiProperty } from '../../platform/http/open-api/api-decorators.js';
 
-class UsageKey {
-  @ApiProperty()
-  readonly id!: string;
-
-  @ApiProperty({ description: 'The first characters of the key.' })
-  readonly prefix!: string;
-}
-
 export class UsageCounts {
   @ApiProperty({ type: 'integer', description: 'The number of admitted streams.' })
   readonly requests!: number;
@@ -45,20 +37,6 @@ export class UsageCounts {
   readonly cost!: number | null;
 }
 
-class UsageOfDay extends UsageCounts {
-  @ApiProperty({ format: 'date', description: 'The UTC day on which the streams started.' })
-  readonly day!: string;
-
-  @ApiProperty()
-  readonly model!: string;
-
-  @ApiProperty({ type: UsageKey, nullable: true, description: '`null` for requests of the web application.' })
-  readonly key!: UsageKey | null;
-
-  @ApiProperty({ type: 'string', nullable: true, example: 'USD' })
-  readonly currency!: string | null;
-}
-
 export class UsageBudget {
   @ApiProperty({ description: 'The most that may be spent in one period, in units of `currency`.' })
   readonly amount!: number;
@@ -79,22 +57,4 @@ export class UsageBudget {
 
   @ApiProperty({ format: 'date-time', description: 'When the next period begins.' })
   readonly resets_at!: string;
-}
-
-export class UsageReport {
-  @ApiProperty({ format: 'date' })
-  readonly from!: string;
-
-  @ApiProperty({ format: 'date', description: 'The last day of the period.' })
-  readonly to!: string;
-
-  @ApiProperty({
-    type: UsageBudget,
-    nullable: true,
-    description: 'The budget of the account or of the API key, the one of which less remains. `null` without a budget.',
-  })
-  readonly budget!: UsageBudget | null;
-
-  @ApiProperty({ type: [UsageOfDay] })
-  readonly usage!: UsageOfDay[];
 }

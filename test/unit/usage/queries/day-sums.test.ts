@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageOfDaySums } from '../../../../src/usage/reports/day-sums.js';
+import { pageOfDaySums } from '../../../../src/usage/queries/day-sums.js';
 import { SUMS } from './rows.js';
 
 describe('a page of daily sums', () => {

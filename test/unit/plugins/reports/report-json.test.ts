@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { reportJson, wireUsage } from '../../../../src/usage/reports/report-json.js';
-import { type UsageRow } from '../../../../src/usage/reports/usage-reports.js';
-import { TODAY, TOMORROW, ROW, FIGURES, pagesOf } from './rows.js';
+import { reportJson } from '../../../../src/plugins/reports/report-json.js';
+import { wireUsage } from '../../../../src/usage/queries/usage-json.js';
+import { type UsageRow } from '../../../../src/usage/queries/usage-reports.js';
+import { TODAY, TOMORROW, ROW, FIGURES, pagesOf } from '../../usage/queries/rows.js';
 
 describe('a report as JSON', () => {
   const jsonOf = async (...pages: (readonly UsageRow[])[]) =>

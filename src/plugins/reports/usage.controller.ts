@@ -1,32 +1,26 @@
 import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { CurrentPrincipal, type Principal } from '../../plugin-api/core/auth.js';
+import { type Clock, CLOCK, ServiceError } from '../../plugin-api/core/common.js';
 import {
   ApiBearerAuth,
+  ApiErrors,
   ApiOkResponse,
   ApiOperation,
   ApiQuery,
   ApiTags,
   BUDGET_HEADERS,
-} from '../../platform/http/open-api/api-decorators.js';
-import { Readable } from 'node:stream';
-import { CurrentPrincipal, type Principal } from '../../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../../platform/common/clock.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-import { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
-import { SpendBudgets } from '../budgets/spend-budgets.js';
-import { ReportSemaphore } from './report-semaphore.js';
-import { usagePeriod } from './usage-period.js';
+} from '../../plugin-api/core/http.js';
+import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
+import { ReportSemaphore, SpendBudgets, usagePeriod, UsageReports } from '../../plugin-api/core/usage.js';
 import { reportJson } from './report-json.js';
-import { UsageReports } from './usage-reports.js';
-import { UsageReport } from './usage.dto.js';
-import { PartOf } from '../../platform/http/surface/part-of.decorator.js';
+import { UsageReport } from './usage-report.dto.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const DAY = { required: false, schema: { type: 'string', format: 'date' } } as const;
 
 @ApiTags('Usage')
 @ApiBearerAuth()
-@PartOf('reports')
 @Controller('usage')
 export class UsageController {
   constructor(
