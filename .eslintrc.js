@@ -39,6 +39,7 @@ const MAY_IMPORT = {
   'plugins/durable': ['plugin-api'],
   'plugins/metrics': ['plugin-api'],
   'plugins/reports': ['plugin-api'],
+  'plugins/single-sign-on': ['plugin-api'],
   'plugins/tracing': ['plugin-api'],
   'plugins/webhooks': ['plugin-api'],
 };

@@ -16,12 +16,6 @@ import { SessionCookie } from './session/session-cookie.js';
 import { SessionStart } from './session/session-start.js';
 import { SessionMiddleware } from './session/session.middleware.js';
 import { LinkSignIn } from './sign-in/link-sign-in.js';
-import { AccountLink } from './single-sign-on/account-link.js';
-import { BackChannelLogout } from './single-sign-on/back-channel-logout.js';
-import { Issuer } from './single-sign-on/issuer.js';
-import { LinkedAccounts } from './single-sign-on/linked-accounts.js';
-import { SignInStates } from './single-sign-on/sign-in-state.js';
-import { SingleSignOn } from './single-sign-on/single-sign-on.js';
 import { PasswordChange } from './sign-in/password-change.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
@@ -35,12 +29,10 @@ const services = [
   SessionCookie,
   SessionStart,
   SignIn,
+  SignInLimits,
   PasswordChange,
   LinkSignIn,
   KeyCreationLimit,
-  SingleSignOn,
-  AccountLink,
-  BackChannelLogout,
 ];
 
 /** Authenticates requests and signs users in. */
@@ -58,11 +50,7 @@ const services = [
     },
     { provide: BodyClients, useClass: RequestBodyClients },
     OperatorAccess,
-    SignInLimits,
     LeakReportLimit,
-    Issuer,
-    SignInStates,
-    LinkedAccounts,
     ...services,
   ],
   exports: [...services, BodyClients],

@@ -8,6 +8,7 @@ import { DashboardPlugin } from './dashboard/dashboard.plugin.js';
 import { DurablePlugin } from './durable/durable.plugin.js';
 import { MetricsPlugin } from './metrics/metrics.plugin.js';
 import { ReportsPlugin } from './reports/reports.plugin.js';
+import { SingleSignOnPlugin } from './single-sign-on/single-sign-on.plugin.js';
 import { TracingPlugin } from './tracing/tracing.plugin.js';
 import { WebhooksPlugin } from './webhooks/webhooks.plugin.js';
 
@@ -21,6 +22,7 @@ export { Pages } from './dashboard/pages.js';
 
 export default [
   ReportsPlugin,
+  SingleSignOnPlugin,
   CompatiblePlugin,
   DurablePlugin,
   WebhooksPlugin,

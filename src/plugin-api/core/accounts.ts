@@ -1,5 +1,6 @@
 // What plugins use of accounts.
 export { type Account, ACCOUNT_ROLES, accountIdOf, type AccountRole } from '../../accounts/account/account.entity.js';
+export { isEmail, normalizeEmail } from '../../accounts/account/account.entity.js';
 export { AccountsModule } from '../../accounts/accounts.module.js';
 export {
   AccountDirectory,
@@ -36,7 +37,9 @@ export {
   type ChangeAuthor,
   wireEntry,
 } from '../../accounts/audit/audit-log.js';
-export { AccountPreparation } from '../../accounts/identities/identities.service.js';
+export { AccountPreparation, IdentitiesService } from '../../accounts/identities/identities.service.js';
+export type { AccountIdentity, NamedIdentity } from '../../accounts/identities/identity-statements.js';
+export { IssuerLogout, type Logout } from '../../accounts/identities/issuer-logout.js';
 export { type Invitation, Invitations } from '../../accounts/links/invitations.service.js';
 export { PasswordResets } from '../../accounts/links/password-resets.service.js';
 export { OPERATOR_SCOPES, type OperatorScope } from '../../accounts/operator-keys/operator-key-verifier.js';
@@ -47,4 +50,5 @@ export {
 } from '../../accounts/operator-keys/operator-keys.service.js';
 export { OperatorRequests } from '../../accounts/operator-keys/operator-requests.js';
 export { type CascadeOptions, type GrantedAccess, OperatorTree } from '../../accounts/operator-keys/operator-tree.js';
-export { SessionsService, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+export { hasPassword } from '../../accounts/passwords/password-hashing.js';
+export { type SessionOrigin, SessionsService, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';

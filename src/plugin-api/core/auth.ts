@@ -8,13 +8,10 @@ export { isSecure, linkOrigin, publicOriginOf } from '../../auth/same-origin/pub
 export { sourceOf } from '../../auth/same-origin/same-origin.guard.js';
 export { authorOf, clearSession, CurrentSession, sessionOf } from '../../auth/session/request-session.js';
 export { acceptsSessionCookie, SessionCookie } from '../../auth/session/session-cookie.js';
+export { SessionStart } from '../../auth/session/session-start.js';
 export { SessionOnly } from '../../auth/session/session.guard.js';
 export { accountMismatch } from '../../auth/session/session.middleware.js';
 export { INVITATION_PATH, type LinkResult, LinkSignIn, RESET_PATH } from '../../auth/sign-in/link-sign-in.js';
 export { PasswordChange } from '../../auth/sign-in/password-change.js';
+export { SignInLimits } from '../../auth/sign-in/sign-in-limits.js';
 export { SignIn, type Visitor } from '../../auth/sign-in/sign-in.js';
-export { AccountLink, type SignInWays } from '../../auth/single-sign-on/account-link.js';
-export { BackChannelLogout } from '../../auth/single-sign-on/back-channel-logout.js';
-export { LINK_PATH, SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
-export { SIGN_IN_LIFETIME_MS } from '../../auth/single-sign-on/sign-in-state.js';
-export { SingleSignOn } from '../../auth/single-sign-on/single-sign-on.js';

@@ -26,7 +26,13 @@ export {
 export { ShedLoad } from '../../platform/common/shed-load.js';
 export { csvCell } from '../../platform/common/text/csv-cell.js';
 export { curlLine, quoted } from '../../platform/common/text/curl-line.js';
-export { cutText, isHighSurrogate, isLowSurrogate, toPlainLine } from '../../platform/common/text/cut-text.js';
+export {
+  cutText,
+  isHighSurrogate,
+  isLowSurrogate,
+  toPlainLine,
+  withoutTrailingSlashes,
+} from '../../platform/common/text/cut-text.js';
 export { javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export { timeOrderedId } from '../../platform/common/time-ordered-id.js';
 export { HourlyJobs, ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';

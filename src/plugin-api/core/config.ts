@@ -4,12 +4,14 @@ export { ConfigError, listenProblem } from '../../platform/config/config-error.j
 export { type ConfigLoad, ConfigReloads } from '../../platform/config/config-reloads.js';
 export {
   type BuiltInPlugin,
+  type ClaimCondition,
   type Config,
   CONFIG,
   type DatabaseConfig,
   type ModelConfig,
   type PriceConfig,
   type RouteConfig,
+  type SingleSignOnConfig,
   type TierConfig,
   type TracingConfig,
   type UpstreamConfig,

@@ -1,13 +1,7 @@
-import { Body, Get, Ip } from '@nestjs/common';
-import type { VerifiedSession } from '../../plugin-api/core/accounts.js';
-import {
-  AccountLink,
-  LINK_PATH,
-  PasswordChange,
-  SessionCookie,
-  SessionOnly,
-  type SignInWays,
-} from '../../plugin-api/core/auth.js';
+import { Body, Get, Ip, Optional } from '@nestjs/common';
+import { AccountsService, hasPassword, type VerifiedSession } from '../../plugin-api/core/accounts.js';
+import { PasswordChange, SessionCookie, SessionOnly } from '../../plugin-api/core/auth.js';
+import { LINK_PATH, SingleSignOn } from '../../plugin-api/single-sign-on.js';
 import type { FormProblems } from './forms/form-problems.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
 import {
@@ -53,8 +47,9 @@ export class AccountController {
   constructor(
     private readonly pages: Pages,
     private readonly passwords: PasswordChange,
-    private readonly links: AccountLink,
+    private readonly accounts: AccountsService,
     private readonly cookie: SessionCookie,
+    @Optional() private readonly signOns?: SingleSignOn,
   ) {}
 
   @Get()
@@ -85,8 +80,10 @@ export class AccountController {
 
   private async page({ account }: VerifiedSession, { done, ...shown }: Shown): Promise<Page> {
     const { id, email, tier } = account;
-    const ways = await this.links.waysOf(id);
-    const issuer = this.pages.singleSignOn?.host;
+    const [owner, identity] = await Promise.all([this.accounts.findById(id), this.signOns?.accounts.identityOf(id)]);
+    // The page of an account that was deleted just now stays as it was.
+    const hasOwnPassword = this.pages.hasPasswords && (owner === undefined || hasPassword(owner));
+    const issuer = this.signOns?.link?.host;
     const content = (
       <>
         <h1>Account</h1>
@@ -99,8 +96,8 @@ export class AccountController {
             </p>
           ) : null}
         </section>
-        {issuer === undefined ? null : <SingleSignOnSection accountId={id} ways={ways} issuer={issuer} />}
-        {ways.hasPassword ? <PasswordForm accountId={id} username={email} {...shown} /> : null}
+        {issuer === undefined ? null : <SingleSignOnSection accountId={id} {...{ identity, issuer, hasOwnPassword }} />}
+        {hasOwnPassword ? <PasswordForm accountId={id} username={email} {...shown} /> : null}
       </>
     );
     return { title: 'Account', section: 'account', width: 'narrow', content };
@@ -144,12 +141,13 @@ function PasswordForm({ revokeKeys = false, ...form }: PasswordFormProps) {
 
 interface SingleSignOnSectionProps {
   readonly accountId: string;
-  readonly ways: SignInWays;
+  readonly identity: { readonly email: string | null } | undefined;
+  readonly hasOwnPassword: boolean;
   /** The host of the issuer. */
   readonly issuer: string;
 }
 
-function SingleSignOnSection({ accountId, ways: { identity, hasPassword }, issuer }: SingleSignOnSectionProps) {
+function SingleSignOnSection({ accountId, identity, hasOwnPassword, issuer }: SingleSignOnSectionProps) {
   return (
     <Section id="single-sign-on" title="Single sign-on">
       {identity === undefined ? (
@@ -167,7 +165,7 @@ function SingleSignOnSection({ accountId, ways: { identity, hasPassword }, issue
             You sign in at {issuer}
             {identity.email === null ? '' : ` as ${identity.email}`}.
           </p>
-          {hasPassword ? (
+          {hasOwnPassword ? (
             <PageForm action={`${LINK_PATH}/unlink`} accountId={accountId} button="Unlink account" tone="quiet" />
           ) : null}
         </>

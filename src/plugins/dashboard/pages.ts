@@ -12,14 +12,6 @@ import { Layout, type Page } from './layout/layout.js';
 import { NAVIGATION_ENTRIES, type NavigationEntry } from '../../plugin-api/page-extensions.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
 
-/** Where a sign-in at the issuer begins. */
-export interface SingleSignOnLink {
-  /** The origin of this service to which the issuer sends the browser back. */
-  readonly origin: string;
-  /** The host of the issuer, for people to read. */
-  readonly host: string;
-}
-
 /**
  * Sends pages, and redirects to pages.
  *
@@ -44,14 +36,6 @@ export class Pages {
   /** Whether people can sign in with passwords. */
   get hasPasswords(): boolean {
     return this.config.passwords === 'on';
-  }
-
-  /** How people sign in at the issuer. `undefined` without an issuer. */
-  get singleSignOn(): SingleSignOnLink | undefined {
-    const { singleSignOn } = this.config;
-    if (singleSignOn === undefined) return undefined;
-    // The issuer sends the browser back to this address, which must be the one that has the cookie.
-    return { origin: singleSignOn.publicUrl, host: new URL(singleSignOn.issuer).host };
   }
 
   /** See {@link linkOrigin}. */

@@ -1,6 +1,5 @@
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { PartOf } from '../../plugin-api/core/http.js';
-import { ReceiptsController } from './receipts.controller.js';
 import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 import { UsageController } from './usage.controller.js';
 
@@ -9,7 +8,7 @@ import { UsageController } from './usage.controller.js';
 @ChatPlugin({
   name: 'reports',
   compatibility: '^1',
-  controllers: [UsageController, ReceiptsController],
+  controllers: [UsageController],
   providers: [StreamReceipts, ReceiptSemaphore],
 })
 export class ReportsPlugin {}

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Param, Query, StreamableFile } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { CurrentPrincipal, type Principal } from '../../plugin-api/core/auth.js';
 import { type Clock, CLOCK, ServiceError } from '../../plugin-api/core/common.js';
@@ -7,6 +7,7 @@ import {
   ApiErrors,
   ApiOkResponse,
   ApiOperation,
+  ApiParam,
   ApiQuery,
   ApiTags,
   BUDGET_HEADERS,
@@ -14,6 +15,8 @@ import {
 import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
 import { ReportSemaphore, SpendBudgets, usagePeriod, UsageReports } from '../../plugin-api/core/usage.js';
 import { reportJson } from './report-json.js';
+import { StreamReceipt } from './stream-receipt.dto.js';
+import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 import { UsageReport } from './usage-report.dto.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -26,6 +29,8 @@ export class UsageController {
   constructor(
     private readonly reports: UsageReports,
     private readonly semaphore: ReportSemaphore,
+    private readonly receipts: StreamReceipts,
+    private readonly lookups: ReceiptSemaphore,
     private readonly budgets: SpendBudgets,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -55,6 +60,31 @@ export class UsageController {
     });
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     return new StreamableFile(Readable.from(pieces), { type: JSON_TYPE, length });
+  }
+
+  @Get('streams/:request_id')
+  @LimitedByBudget('reports')
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'getReceipt',
+    summary: 'Returns the receipt of one of your streams',
+    description:
+      'The receipt is there within a second of the end of the stream, however the stream ended. The request does not count ' +
+      'towards the limits of the tier. Each account has 60 reports and receipts per minute.',
+  })
+  @ApiParam({ name: 'request_id', description: 'The `X-Request-Id` of the response of `POST /chat/stream`.' })
+  @ApiOkResponse({ type: StreamReceipt, headers: BUDGET_HEADERS })
+  @ApiErrors(401, 'not_found', 429, 'unavailable')
+  async receipt(
+    @CurrentPrincipal() { accountId }: Principal,
+    @Param('request_id') requestId: string,
+  ): Promise<StreamReceipt> {
+    const receipt = await this.lookups.run(accountId, () => this.receipts.find(accountId, requestId));
+    if (receipt !== undefined) return receipt;
+    throw new ServiceError(
+      'not_found',
+      'There is no receipt for this request id. A running stream has no receipt yet.',
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { CONFIG, type BuiltInPlugin, type Config } from '../../config/config.js'
 export const BUILT_INS = new ExtensionPoint<{ readonly name: string }>('built-ins');
 
 /** The features of `PLUGINS` that are parts of the core. */
-const IN_CORE: readonly string[] = ['single-sign-on', 'audit'] satisfies BuiltInPlugin[];
+const IN_CORE: readonly string[] = ['audit'] satisfies BuiltInPlugin[];
 
 /** Knows which plugins of the service are built in, and not left out by `PLUGINS`. */
 @Injectable()

@@ -1,9 +1,8 @@
-import { SINGLE_SIGN_ON_PATH } from '../../../plugin-api/core/auth.js';
 import type { NavigationEntry } from '../../../plugin-api/page-extensions.js';
+import { SINGLE_SIGN_ON_PATH, type SingleSignOnLink } from '../../../plugin-api/single-sign-on.js';
 import { NEW_PASSWORD, PageForm } from '../forms/page-form.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { withNext } from '../paths.js';
-import type { SingleSignOnLink } from '../pages.js';
 
 export interface CredentialsViewProps {
   readonly email?: string;

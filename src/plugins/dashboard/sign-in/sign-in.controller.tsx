@@ -1,15 +1,9 @@
-import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
+import { Body, Get, Ip, Optional, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
-import {
-  authorOf,
-  clearSession,
-  CurrentSession,
-  SessionCookie,
-  SignIn,
-  SingleSignOn,
-} from '../../../plugin-api/core/auth.js';
+import { SessionsService, type VerifiedSession } from '../../../plugin-api/core/accounts.js';
+import { authorOf, clearSession, CurrentSession, SessionCookie, SignIn } from '../../../plugin-api/core/auth.js';
 import { Form, Public } from '../../../plugin-api/core/http.js';
+import { SingleSignOn } from '../../../plugin-api/single-sign-on.js';
 import { HOME, localPath, START_PATH } from '../paths.js';
 import type { Page } from '../layout/layout.js';
 import { PageController, WithPasswords } from '../page-controller.decorator.js';
@@ -35,9 +29,10 @@ export class SignInController {
   constructor(
     private readonly pages: Pages,
     private readonly signIns: SignIn,
-    private readonly signOns: SingleSignOn,
+    private readonly sessions: SessionsService,
     private readonly cookie: SessionCookie,
     private readonly transport: SecureTransport,
+    @Optional() private readonly signOns?: SingleSignOn,
   ) {}
 
   @Get('sign-in')
@@ -76,7 +71,9 @@ export class SignInController {
   @Post('sign-out')
   @Form()
   async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
-    const issuerUrl = session && (await this.signOns.signOut(session.sessionId, authorOf(response.req)));
+    const origin = session && this.signOns?.link && (await this.sessions.originOf(session.sessionId));
+    if (session !== undefined) await this.sessions.end(session.sessionId, authorOf(response.req));
+    const issuerUrl = origin && (await this.signOns.signOut(origin));
     this.cookie.clear(response);
     // Clears the settings that the playground keeps in session storage, such as the system prompt.
     response.setHeader('Clear-Site-Data', '"storage"');
@@ -130,7 +127,8 @@ export class SignInController {
 
   private page(kind: Kind, props: CredentialsViewProps): Page {
     const { hasSignUp } = this;
-    const { hasPasswords, singleSignOn, waysToSignIn: otherWays } = this.pages;
+    const { hasPasswords, waysToSignIn: otherWays } = this.pages;
+    const singleSignOn = this.signOns?.link;
     if (kind === 'signUp') {
       const content = <SignUpView {...props} hasSignUp={hasSignUp} />;
       return { title: 'Sign up', section: 'sign-up', width: 'narrow', content };

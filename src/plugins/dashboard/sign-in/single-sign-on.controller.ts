@@ -1,20 +1,15 @@
-import { Body, Get, HttpCode, Injectable, Ip, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Get, HttpCode, Injectable, Ip, Optional, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
+import { CurrentSession, SessionCookie, SessionOnly, sourceOf } from '../../../plugin-api/core/auth.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import { Form, OnlyIf, PartOf, Public } from '../../../plugin-api/core/http.js';
 import {
-  AccountLink,
-  BackChannelLogout,
-  CurrentSession,
   LINK_PATH,
-  SessionCookie,
-  SessionOnly,
   SIGN_IN_LIFETIME_MS,
   SINGLE_SIGN_ON_PATH,
   SingleSignOn,
-  sourceOf,
-} from '../../../plugin-api/core/auth.js';
-import { ServiceError } from '../../../plugin-api/core/common.js';
-import { Form, OnlyIf, Public } from '../../../plugin-api/core/http.js';
+} from '../../../plugin-api/single-sign-on.js';
 import { ErrorView } from '../page-errors.js';
 import { wantsPage } from '../forms/form-problems.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
@@ -51,14 +46,15 @@ export class SignInFailures {
 const MAX_NEXT_LENGTH = 500;
 
 /** Signs people in at the issuer, and takes the issuer's logouts. */
+@PartOf('single-sign-on')
 @PageController(SINGLE_SIGN_ON_PATH)
 @Public()
 @OnlyIf(({ singleSignOn }) => singleSignOn !== undefined)
 export class SingleSignOnController {
   constructor(
     private readonly pages: Pages,
-    private readonly signOns: SingleSignOn,
-    private readonly logouts: BackChannelLogout,
+    // There with the plugin. Without it, this controller is not in use.
+    @Optional() private readonly signOns: SingleSignOn,
     private readonly cookie: SessionCookie,
     private readonly transport: SecureTransport,
     private readonly failures: SignInFailures,
@@ -120,7 +116,7 @@ export class SingleSignOnController {
     @Body() { logout_token: token = '' }: { readonly logout_token?: string },
     @Ip() address: string,
   ): Promise<void> {
-    await this.logouts.handle(token, address);
+    await this.signOns.logouts.handle(token, address);
   }
 }
 
@@ -131,14 +127,14 @@ function queryOf({ originalUrl }: Request): string {
 }
 
 /** Links the account of a person who is signed in to a person at the issuer. */
+@PartOf('single-sign-on')
 @PageController(LINK_PATH)
 @SessionOnly()
 @OnlyIf(({ singleSignOn }) => singleSignOn !== undefined)
 export class AccountLinkController {
   constructor(
     private readonly pages: Pages,
-    private readonly signOns: SingleSignOn,
-    private readonly links: AccountLink,
+    @Optional() private readonly signOns: SingleSignOn,
     private readonly cookie: SessionCookie,
     private readonly failures: SignInFailures,
   ) {}
@@ -161,7 +157,7 @@ export class AccountLinkController {
 
   @PostForm('unlink')
   async unlink(@CurrentPageRequest() { accountId, response }: PageRequest): Promise<void> {
-    const removed = await this.links.remove(accountId);
+    const removed = await this.signOns.accounts.unlink(accountId);
     this.pages.redirect(response, pathWith(ACCOUNT_PATH, { done: removed ? 'unlinked' : undefined }));
   }
 }

@@ -5,7 +5,7 @@ import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
 import { ReceiptSemaphore, StreamReceipts } from '../../../../src/plugins/reports/stream-receipts.js';
 import type { ReceiptRow } from '../../../../src/usage/queries/receipt-row.js';
-import { ReceiptsController } from '../../../../src/plugins/reports/receipts.controller.js';
+import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';
 import { RecentStreams } from '../../../../src/usage/queries/recent-streams.js';
 import { ROW } from '../../usage/queries/receipt-row.js';
 import { Latch } from '../../../support/latch.js';
@@ -67,7 +67,8 @@ describe('the receipts of an account', () => {
     vi.useRealTimers();
     const semaphore = new ReceiptSemaphore(new ShedLoad());
     const passed = vi.spyOn(semaphore, 'run');
-    const controller = new ReceiptsController(receipts, semaphore);
+    const none = undefined as never;
+    const controller = new UsageController(none, none, receipts, semaphore, none, none);
     const ada = { accountId: 'ada' } as Principal;
     query.mockResolvedValueOnce([ROW]);
     expect(await controller.receipt(ada, 'r-1')).toMatchObject({ request_id: 'r-1' });

@@ -20,7 +20,9 @@ describe('the route of reports', () => {
     },
   } as unknown as UsageReports;
   const budgets = { limits: () => false } as unknown as SpendBudgets;
-  const controller = new UsageController(reports, new ReportSemaphore(new ShedLoad()), budgets, () => NOW);
+  const semaphore = new ReportSemaphore(new ShedLoad());
+  const none = undefined as never;
+  const controller = new UsageController(reports, semaphore, none, none, budgets, () => NOW);
 
   it('answers with JSON of a known length, for the account of the request', async () => {
     const file = await controller.own(PRINCIPAL, { from: '2026-11-20', to: '2026-11-20' });

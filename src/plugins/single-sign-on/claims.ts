@@ -1,4 +1,4 @@
-import type { ClaimCondition } from '../../platform/config/config.js';
+import type { ClaimCondition } from '../../plugin-api/core/config.js';
 import type { Claims } from './issuer.js';
 
 /** The most values of one claim that count, such as groups of a person. */

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { CLOCK, type Clock } from '../../platform/common/clock.js';
-import { CONFIG, type Config, type SingleSignOnConfig } from '../../platform/config/config.js';
-import { withoutTrailingSlashes } from '../../platform/common/text/cut-text.js';
-import { CALLBACK_PATH } from './paths.js';
+import { type Clock, CLOCK, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG, type SingleSignOnConfig } from '../../plugin-api/core/config.js';
+import { SINGLE_SIGN_ON_PATH } from '../../plugin-api/single-sign-on.js';
+
+/** The issuer sends the browser back to this path: the redirect URI. */
+const CALLBACK_PATH = `${SINGLE_SIGN_ON_PATH}/callback`;
 
 /** Far above what an issuer answers: its metadata, its keys, a token with many groups. */
 const MAX_BYTES = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../platform/common/service-error.js';
+import { ServiceError } from '../../plugin-api/core/common.js';
 
 /** The codes of jose and openid-client for a token or an answer that the issuer did not make for this sign-in. */
 const INVALID =

@@ -1,23 +1,15 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../platform/common/clock.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
+import { type Clock, CLOCK } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../plugin-api/core/config.js';
+import { type NewSignIn, SIGN_IN_LIFETIME_MS } from '../../plugin-api/single-sign-on.js';
 import type { SignInChecks } from './issuer.js';
 
-/** How long a person can take to sign in at the issuer. */
-export const SIGN_IN_LIFETIME_MS = 600_000;
-
 /** A sign-in in progress. */
-export interface SignInInProgress extends SignInChecks {
-  /** The path of the page that opens afterwards. */
-  readonly next: string | undefined;
-  /** The account that is linked to the person, instead of a sign-in. */
-  readonly linkedAccountId: string | undefined;
+export interface SignInInProgress extends SignInChecks, Omit<NewSignIn, 'cookie'> {
   /** Whether the browser that has come back is the browser that has started the sign-in. */
   isOf(cookie: string | undefined): boolean;
 }
-
-export type NewSignIn = Pick<SignInInProgress, 'next' | 'linkedAccountId'> & { readonly cookie: string };
 
 interface Sealed {
   readonly verifier: string;

@@ -1,21 +1,22 @@
-import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { SessionsService, type NewSession, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { ShedLoad } from '../../platform/common/shed-load.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
-import { sitePrefixOf } from '../network/client-network.js';
-import { SessionStart } from '../session/session-start.js';
-import type { Visitor } from '../sign-in/sign-in.js';
-import { SignInLimits } from '../sign-in/sign-in-limits.js';
+import type { SessionOrigin } from '../../plugin-api/core/accounts.js';
+import { SessionStart, SignInLimits, sitePrefixOf } from '../../plugin-api/core/auth.js';
+import { KeyedSemaphore, ServiceError, ShedLoad } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../plugin-api/core/config.js';
+import type {
+  FinishedSignIn,
+  NewSignIn,
+  ReturningVisitor,
+  SingleSignOn,
+  SingleSignOnLink,
+} from '../../plugin-api/single-sign-on.js';
+import { BackChannelLogout } from './back-channel-logout.js';
 import { signOnFailure, signOnFailureReason } from './sign-on-failure.js';
 import { Issuer, type IssuerAnswer } from './issuer.js';
 import { isIssuerId } from './claims.js';
 import { LinkedAccounts } from './linked-accounts.js';
-import { SIGNED_OUT_PATH } from './paths.js';
-import { SignInStates, type NewSignIn, type SignInInProgress } from './sign-in-state.js';
+import { SignInStates, type SignInInProgress } from './sign-in-state.js';
 
 /** How many sign-ins wait for the issuer at the same time. A request to an issuer that hangs takes five seconds. */
 const CONCURRENT_SIGN_INS = 50;
@@ -27,30 +28,20 @@ const MAX_ID_TOKEN_LENGTH = 8_192;
 /** A form that the session token never has, so that such a cookie needs no query. */
 const BROWSER_COOKIE = /^sign-in\.[\w-]{43}$/;
 
-/** The browser that comes back from the issuer. */
-interface ReturningVisitor extends Omit<Visitor, 'sessionId'> {
-  readonly session: VerifiedSession | undefined;
-  /** The value of the session cookie. */
-  readonly cookie: string | undefined;
-}
-
-type FinishedSignIn =
-  | { readonly kind: 'signed-in'; readonly session: NewSession; readonly next: string | undefined }
-  | { readonly kind: 'linked' }
-  /** The browser is signed in already, for example by another tab. */
-  | { readonly kind: 'unchanged' };
+/** The page after a sign-out at the issuer. */
+const SIGNED_OUT_PATH = '/sign-in';
 
 /** Signs people in by OpenID Connect: the code flow with PKCE. */
 @Injectable()
-export class SingleSignOn {
+export class OpenIdSignOn implements SingleSignOn {
   private readonly logger = new Logger('SingleSignOn');
   private readonly semaphore: KeyedSemaphore;
 
   constructor(
     private readonly issuer: Issuer,
     private readonly states: SignInStates,
-    private readonly linked: LinkedAccounts,
-    private readonly sessions: SessionsService,
+    readonly accounts: LinkedAccounts,
+    readonly logouts: BackChannelLogout,
     private readonly starts: SessionStart,
     private readonly limits: SignInLimits,
     shedLoad: ShedLoad,
@@ -64,33 +55,23 @@ export class SingleSignOn {
     });
   }
 
-  /**
-   * Returns the value of the session cookie while a visitor signs in. It binds the sign-in to the browser. Several tabs of one
-   * browser share it.
-   *
-   * @param current the value of the cookie now.
-   */
+  get link(): SingleSignOnLink | undefined {
+    const { singleSignOn } = this.config;
+    if (singleSignOn === undefined) return undefined;
+    // The issuer sends the browser back to this address, which must be the one that has the cookie.
+    return { origin: singleSignOn.publicUrl, host: new URL(singleSignOn.issuer).host };
+  }
+
   browserCookie(current: string | undefined): string {
     return current !== undefined && BROWSER_COOKIE.test(current)
       ? current
       : `sign-in.${randomBytes(32).toString('base64url')}`;
   }
 
-  /**
-   * Returns the address of the issuer at which the browser continues.
-   *
-   * @throws {ServiceError} `unavailable` if the issuer does not answer.
-   */
   async start(signIn: NewSignIn): Promise<URL> {
     return this.atIssuer(async () => this.issuer.authorizationUrl(await this.states.create(signIn)));
   }
 
-  /**
-   * Finishes a sign-in with the query with which the issuer has sent the browser back.
-   *
-   * @throws {ServiceError} `invalid_request` for a query that does not belong to a sign-in of this browser, `forbidden` with the
-   * reason, `rate_limit_exceeded`, `unavailable`.
-   */
   async finish(query: string, visitor: ReturningVisitor): Promise<FinishedSignIn> {
     const attempt = await this.limits.issuerAttempt(visitor.address);
     try {
@@ -103,17 +84,9 @@ export class SingleSignOn {
     }
   }
 
-  /**
-   * Ends the session.
-   *
-   * @returns the address at which the browser also signs out of the issuer, if the session began there and the issuer has one.
-   */
-  async signOut(sessionId: string, author: ChangeAuthor): Promise<URL | undefined> {
-    const origin = this.config.singleSignOn === undefined ? undefined : await this.sessions.originOf(sessionId);
-    await this.sessions.end(sessionId, author);
-    if (origin === undefined) return undefined;
+  async signOut({ idToken }: SessionOrigin): Promise<URL | undefined> {
     try {
-      return await this.issuer.endSessionUrl(origin.idToken, SIGNED_OUT_PATH);
+      return await this.issuer.endSessionUrl(idToken, SIGNED_OUT_PATH);
     } catch (error) {
       this.logger.warn({ msg: 'The issuer cannot be asked to sign out', reason: signOnFailureReason(error) });
       return undefined;
@@ -135,7 +108,7 @@ export class SingleSignOn {
     );
     return signIn.linkedAccountId === undefined
       ? this.signIn(answer, signIn.next, visitor.address)
-      : this.link(answer, signIn.linkedAccountId, visitor);
+      : this.linkAccount(answer, signIn.linkedAccountId, visitor);
   }
 
   private async signIn(
@@ -143,7 +116,7 @@ export class SingleSignOn {
     next: SignInInProgress['next'],
     address: string | undefined,
   ): Promise<FinishedSignIn> {
-    const account = await this.linked.accountFor(claims);
+    const account = await this.accounts.accountFor(claims);
     const origin = {
       issuer: claims.iss,
       subject: claims.sub,
@@ -155,7 +128,7 @@ export class SingleSignOn {
     return { kind: 'signed-in', session, next };
   }
 
-  private async link(
+  private async linkAccount(
     { claims }: IssuerAnswer,
     accountId: string,
     { session }: ReturningVisitor,
@@ -163,7 +136,7 @@ export class SingleSignOn {
     if (session?.account.id !== accountId) {
       throw new ServiceError('forbidden', 'Your session has ended meanwhile. Sign in, and link your account again.');
     }
-    await this.linked.link(claims, accountId);
+    await this.accounts.link(claims, accountId);
     return { kind: 'linked' };
   }
 

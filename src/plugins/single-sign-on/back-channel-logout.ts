@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { JWTPayload } from 'jose';
-import { IssuerLogout, type Logout } from '../../accounts/identities/issuer-logout.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
-import { SignInLimits } from '../sign-in/sign-in-limits.js';
+import { IssuerLogout, type Logout } from '../../plugin-api/core/accounts.js';
+import { SignInLimits } from '../../plugin-api/core/auth.js';
+import { ServiceError } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { isInvalid, signOnFailureReason } from './sign-on-failure.js';
 import { isIssuerId } from './claims.js';
 import { CLOCK_TOLERANCE_SECONDS, Issuer } from './issuer.js';
@@ -26,14 +26,6 @@ export class BackChannelLogout {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /**
-   * Ends the sessions that the token names, on every replica within a second. As configured, also revokes the API keys of their
-   * account.
-   *
-   * @param address `request.ip`. Invalid tokens count as failed sign-ins of its network.
-   * @throws {ServiceError} `invalid_request` for a token that is invalid or was used already; `rate_limit_exceeded`; `unavailable` if the
-   * token cannot be checked now.
-   */
   async handle(token: string, address: string | undefined): Promise<void> {
     const attempt = await this.limits.issuerAttempt(address);
     try {

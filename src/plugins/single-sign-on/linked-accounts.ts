@@ -1,12 +1,16 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { isEmail, normalizeEmail, type Account } from '../../accounts/account/account.entity.js';
-import { AccountRoles } from '../../accounts/accounts/account-roles.js';
-import { AccountsService } from '../../accounts/accounts/accounts.service.js';
-import { IdentitiesService } from '../../accounts/identities/identities.service.js';
-import type { NamedIdentity } from '../../accounts/identities/identity-statements.js';
-import { ServiceError } from '../../platform/common/service-error.js';
-import { cutText } from '../../platform/common/text/cut-text.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
+import {
+  type Account,
+  type AccountIdentity,
+  AccountRoles,
+  AccountsService,
+  IdentitiesService,
+  isEmail,
+  type NamedIdentity,
+  normalizeEmail,
+} from '../../plugin-api/core/accounts.js';
+import { cutText, ServiceError, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
+import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { isIssuerId, meets, valuesOf } from './claims.js';
 import type { Claims } from './issuer.js';
 
@@ -51,6 +55,20 @@ export class LinkedAccounts {
   async link(claims: Claims, accountId: string): Promise<void> {
     this.expectAllowed(claims);
     await this.identities.link(identityOf(claims), accountId);
+  }
+
+  /** Returns the person at the configured issuer to whom the account is linked. */
+  async identityOf(accountId: string): Promise<AccountIdentity | undefined> {
+    const { singleSignOn } = this.config;
+    if (singleSignOn === undefined) return undefined;
+    const identities = await this.identities.identitiesOf(accountId);
+    const issuer = withoutTrailingSlashes(singleSignOn.issuer);
+    return identities.find((identity) => withoutTrailingSlashes(identity.issuer) === issuer);
+  }
+
+  async unlink(accountId: string): Promise<boolean> {
+    const identity = this.config.passwords === 'on' ? await this.identityOf(accountId) : undefined;
+    return identity !== undefined && this.identities.unlink(accountId, identity.issuer);
   }
 
   private isAllowed(claims: Claims): boolean {
