@@ -66,15 +66,14 @@ export class PluginConfigs {
     }
     for (const tier of tiers.values()) {
       const path = `${catalogName}.tiers.${tier.name}.plugins`;
-      const given = tier.plugins ?? {};
-      problems.push(...this.unknown(Object.keys(given), path));
+      problems.push(...this.unknown(Object.keys(tier.plugins), path));
       const checked: Record<string, unknown> = {};
       for (const [name, { tier: schema }] of this.schemas) {
-        const { options, issues } = checkedOptions(schema, given[name], `the plugin ${name}`);
+        const { options, issues } = checkedOptions(schema, tier.plugins[name], `the plugin ${name}`);
         problems.push(...issues.map((issue) => `${path}.${name}${issue}`));
         if (options !== undefined) checked[name] = options;
       }
-      if (Object.keys(checked).length > 0) Object.assign(tier, { plugins: checked });
+      Object.assign(tier, { plugins: checked });
     }
     if (problems.length > 0) throw new ConfigError(problems);
     return byName;

@@ -25,10 +25,20 @@ export function checkedWithVariables(
   return checkedOptions(schema, withMembers(given, read), owner);
 }
 
-/** Returns an issue about the value of a variable, with its name. `undefined`: the issue is about the file. */
+/** Returns an issue about a variable, with the name of the variable. `undefined`: the issue is about the file. */
 export function variableIssue(issue: string, variables: readonly PluginVariable[]): string | undefined {
   const found = variables.find((one) => isAbout(issue, one));
-  return found && `${found.variable}${issue.slice(pathOf(found).length)}`;
+  if (found !== undefined) return `${found.variable}${issue.slice(pathOf(found).length)}`;
+  const misspelt = variables.find((one) => isMemberIn(issue, one));
+  return misspelt && `${misspelt.variable}${issue.slice(issue.indexOf(':'))}`;
+}
+
+/** Whether an issue about an object names a member that the variable sets, such as `: Unrecognized key: "max_answer"`. */
+function isMemberIn(issue: string, { path }: PluginVariable): boolean {
+  return path.some(
+    (member, depth) =>
+      issue.startsWith(`${pathOf({ path: path.slice(0, depth) })}: `) && issue.includes(JSON.stringify(member)),
+  );
 }
 
 function isAbout(issue: string, variable: PluginVariable): boolean {
@@ -36,7 +46,7 @@ function isAbout(issue: string, variable: PluginVariable): boolean {
   return issue.startsWith(path) && /^[.:]/.test(issue.slice(path.length));
 }
 
-const pathOf = ({ path }: PluginVariable): string => path.map((member) => `.${member}`).join('');
+const pathOf = ({ path }: Pick<PluginVariable, 'path'>): string => path.map((member) => `.${member}`).join('');
 
 function valueOf(text: string): unknown {
   try {

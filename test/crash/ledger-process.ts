@@ -65,7 +65,7 @@ class BreakableStore extends UsageStore {
 
 const PRINCIPAL: Principal = {
   accountId: 'ada',
-  tier: { name: 'free', requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined },
+  tier: { name: 'free', requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined, plugins: {} },
   credential: { kind: 'api_key', keyId: 'laptop', prefix: 'csk_12345678' },
 };
 const MODEL = { id: 'acme/fast', contextLength: 8192, price: undefined, maxOutputTokens: undefined };

@@ -269,5 +269,5 @@ export interface TierConfig extends TierLimits {
   /** What each account of the tier may spend. `undefined`: no limit. */
   readonly budget?: Budget | undefined;
   /** The members that plugins add, by name of the plugin. Each is checked by the schema `tier` of the plugin. */
-  readonly plugins?: Readonly<Record<string, unknown>> | undefined;
+  readonly plugins: Readonly<Record<string, unknown>>;
 }

@@ -148,7 +148,7 @@ function fromFile(
       {
         name,
         maxTokens: tier.max_tokens,
-        plugins: tier.plugins,
+        plugins: tier.plugins ?? {},
         budget: tier.budget && { micros: Math.round(tier.budget.amount * MICROS), per: tier.budget.per },
         ...Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, tier[LIMITS[limit].member]])),
       },

@@ -16,12 +16,14 @@ export const FREE: TierConfig = {
   requestsPerMinute: 20,
   concurrentStreams: 2,
   maxTokens: 4096,
+  plugins: {},
 };
 export const PRO: TierConfig = {
   name: 'pro',
   requestsPerMinute: 600,
   concurrentStreams: 50,
   maxTokens: undefined,
+  plugins: {},
 };
 
 export interface AccountsAppOptions {

@@ -93,7 +93,7 @@ class ProxyStrategy extends PassportStrategy(TrustedHeader, 'proxy') {
   validate(accountId: string): Principal {
     return {
       accountId,
-      tier: { name: 'team', requestsPerMinute: 1, concurrentStreams: undefined, maxTokens: undefined },
+      tier: { name: 'team', requestsPerMinute: 1, concurrentStreams: undefined, maxTokens: undefined, plugins: {} },
       credential: { kind: 'api_key', keyId: accountId, prefix: 'proxy' },
     };
   }

@@ -121,7 +121,10 @@ describe('the description of a plugin', () => {
 });
 
 describe('the configuration of a plugin', () => {
-  const config = z.strictObject({ limit: z.int().min(1).default(5) });
+  const config = z.strictObject({
+    limit: z.int().min(1).default(5),
+    keys: z.strictObject({ url: z.string() }).optional(),
+  });
   @Controller('limit')
   class LimitController {
     static readonly seen: unknown[] = [];
@@ -161,18 +164,22 @@ describe('the configuration of a plugin', () => {
   ])('has members from variables %s', async (_, expected, env) => {
     const seen: unknown[] = [];
     const reading = plugin({
-      config: config.extend({ keys: z.strictObject({ url: z.string() }).optional() }),
+      config,
       providers: [{ provide: 'seen', inject: [PLUGIN_CONFIG], useFactory: (value: unknown) => seen.push(value) }],
     });
     await staged({ plugins: [reading], env, pluginConfigs: { ours: { limit: 6 } } });
     expect(seen).toEqual([expected]);
   });
 
-  it.each([
+  it.each<[string, Record<string, string>, Record<string, object>?]>([
     ['PLUGIN_OURS__LIMIT: Invalid input', { PLUGIN_OURS__LIMIT: 'many' }],
+    ['PLUGIN_OURS__LIMITT: Unrecognized key: "limitt"', { PLUGIN_OURS__LIMIT: '5', PLUGIN_OURS__LIMITT: '5' }],
+    ['PLUGIN_OURS__KEYS__URI: Unrecognized key: "uri"', { PLUGIN_OURS__KEYS__URI: '5' }],
+    ['PLUGIN_OURS__KEY__URL: Unrecognized key: "key"', { PLUGIN_OURS__KEY__URL: '5' }],
+    ['CONFIG_FILE.plugins.ours: Unrecognized key: "size"', { PLUGIN_OURS__LIMIT: '5' }, { ours: { size: 5 } }],
     ['PLUGIN_THEIRS__LIMIT: there is no plugin of this name', { PLUGIN_THEIRS__LIMIT: '5' }],
-  ])('prevents the start when a variable is invalid: %s', async (problem, env) => {
-    await expect(staged({ plugins: [withConfig], env })).rejects.toThrow(problem);
+  ])('prevents the start when a variable is invalid: %s', async (problem, env, pluginConfigs = {}) => {
+    await expect(staged({ plugins: [withConfig], env, pluginConfigs })).rejects.toThrow(problem);
   });
 
   it('names the variables that are unset', async () => {

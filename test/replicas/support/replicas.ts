@@ -13,7 +13,7 @@ import type { SharedStores } from './stores.js';
 const POSTGRES_PORT = 5432;
 /** Before the tests: a process that a busy machine starves refuses requests as overloaded, whatever a test is about. */
 const PRIORITY = -5;
-const UNLIMITED = { requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined };
+const UNLIMITED = { requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined, plugins: {} };
 
 export interface ReplicasOptions {
   readonly count?: number;

@@ -19,9 +19,10 @@ import { extensionsOf } from '../../support/extensions.js';
 import { TierThrottlerGuard } from '../../../src/throttling/tier-throttler.guard.js';
 
 const LIMITS = { requestsPerMinute: 5, concurrentStreams: 2, tokensPerDay: 1_000 };
-const TIER: TierConfig = { name: 'free', maxTokens: undefined, ...LIMITS };
+const TIER: TierConfig = { name: 'free', maxTokens: undefined, plugins: {}, ...LIMITS };
 const BOUNDLESS: TierConfig = {
   name: 'boundless',
+  plugins: {},
   maxTokens: undefined,
   requestsPerMinute: undefined,
   concurrentStreams: undefined,
