@@ -91,7 +91,7 @@ export interface AccountLimit {
   usedBefore?(from: Date): Promise<number>;
   /** The end of the names of headers: `Model` for `X-RateLimit-Limit-Model`. Without it, the limit has no headers. */
   readonly header?: string;
-  /** The limit for people, such as `requests per minute to this model`. It follows the number in the error message. */
+  /** The limit for people, in the plural, such as `requests per minute to this model`. It follows the number in the error message. */
   readonly label: string;
 }
 

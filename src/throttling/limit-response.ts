@@ -10,7 +10,7 @@ const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...
 const NONE: readonly PluginLimit[] = [];
 const REMAIN: Readonly<Record<LimitWindow, string>> = {
   none: 'now',
-  minute: 'in this minute',
+  minute: 'in this minute, which began with its first request',
   day: 'until midnight UTC',
   month: 'in this month',
 };
@@ -91,10 +91,14 @@ export function refusalError(
   const { code, label, unit, window } = definition;
   const { limit = 0, remaining = 0 } = state[refusedBy] ?? {};
   const scope = ofPlugins.find(({ name }) => name === refusedBy)?.scope;
-  let message = `${scope ?? (refusedBy in KEY_LIMITS ? 'The API key' : 'The tier')} allows ${limit} ${label}.`;
+  const owner = refusedBy in KEY_LIMITS ? 'The API key' : 'The tier';
+  const allowing = scope === undefined ? owner : `The limit that all accounts of ${scope} share`;
+  // A label is in the plural.
+  let message = `${allowing} allows ${limit} ${limit === 1 ? label.replace(/(request|stream|token)s\b/, '$1') : label}.`;
+  if (unit === 'requests' && window === 'minute') message += ' A minute begins with its first request.';
   if (unit === 'tokens') {
     const need = needed === undefined ? '' : `, and this request needs up to ${needed.atLeast}`;
-    message += ` ${remaining} remain ${REMAIN[window]}${need}.${adviceOf(needed, remaining, limit)}`;
+    message += ` ${remaining} ${remaining === 1 ? 'remains' : 'remain'} ${REMAIN[window]}${need}.${adviceOf(needed, remaining, limit)}`;
     // Waiting does not help a request that needs more than the whole limit.
     if (needed !== undefined && needed.atLeast > limit) return new ServiceError(code, message);
   }

@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await playground.ask('One', 'Hello world');
     await playground.send('Two');
     await failure().getByText('Too many requests per minute').waitFor();
-    await failure().getByText('The tier allows 1 requests per minute.').waitFor();
+    await failure().getByText('The tier allows 1 request per minute.').waitFor();
     await failure()
       .getByText(/You can try again in (60|[45]\d) s, at .*\d/)
       .waitFor();

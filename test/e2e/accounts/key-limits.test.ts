@@ -126,7 +126,8 @@ describe('an API key with limits of its own', () => {
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
     const { code, message } = await refused.error();
-    expect([code, message]).toEqual(['rate_limit_exceeded', 'The API key allows 2 requests per minute.']);
+    const expected = 'The API key allows 2 requests per minute. A minute begins with its first request.';
+    expect([code, message]).toEqual(['rate_limit_exceeded', expected]);
     expect((await ask((await keyWith({})).key)).status).toBe(200);
   });
 

@@ -84,7 +84,7 @@ describe('the limits of a plugin', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(await refused.error()).toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'The tier allows 2 requests.',
+      message: 'The tier allows 2 requests. A minute begins with its first request.',
     });
     // The tier of the account is free for other models.
     expect((await stream(origin, { key, body: { model: 'none/at-all' } })).headers['x-ratelimit-remaining']).toBe('2');
@@ -123,7 +123,8 @@ describe('the limits of a scope', () => {
     expect(refused.headers['x-ratelimit-remaining-team']).toBe('0');
     expect(await refused.error()).toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'team:free allows 10 requests per minute.',
+      message:
+        'The limit that all accounts of team:free share allows 10 requests per minute. A minute begins with its first request.',
     });
     const left = await Promise.all([ask(key), ask(other)]);
     const used = left.map(({ headers }) => 100 - Number(headers['x-ratelimit-remaining']));

@@ -200,7 +200,7 @@ describe('the tokens of a minute', () => {
     expect([refused.status, code]).toEqual([429, 'rate_limit_exceeded']);
     // The provider has reported 300 tokens for the first request.
     expect(message).toBe(
-      `The tier allows 1000 tokens per minute. 700 remain in this minute, and this request needs up to ${PROMPT + LIMIT}. ` +
+      `The tier allows 1000 tokens per minute. 700 remain in this minute, which began with its first request, and this request needs up to ${PROMPT + LIMIT}. ` +
         `Set max_tokens to at most ${700 - PROMPT}.`,
     );
     // Waiting does not help.

@@ -16,7 +16,7 @@ describe('a refusal', () => {
       refusal('requestsPerMinute', { requestsPerMinute: { limit: 20, remaining: 0, resetSeconds: 9 } }),
       undefined,
       'rate_limit_exceeded',
-      'The tier allows 20 requests per minute.',
+      'The tier allows 20 requests per minute. A minute begins with its first request.',
     ],
     [
       refusal('concurrentStreams', { concurrentStreams: { limit: 3, remaining: 0 } }),
@@ -34,7 +34,7 @@ describe('a refusal', () => {
       refusal('tokensPerMinute', { tokensPerMinute: tokens(0) }),
       undefined,
       'rate_limit_exceeded',
-      'The tier allows 500 tokens per minute. 0 remain in this minute.',
+      'The tier allows 500 tokens per minute. 0 remain in this minute, which began with its first request.',
     ],
     [
       refusal('tokensPerDay', { tokensPerDay: tokens(70) }),
@@ -42,7 +42,30 @@ describe('a refusal', () => {
       'quota_exceeded',
       'The tier allows 500 tokens per day. 70 remain until midnight UTC, and this request needs up to 130. Set max_tokens to at most 40.',
     ],
-    [refusal('requestsPerMinute'), undefined, 'rate_limit_exceeded', 'The tier allows 0 requests per minute.'],
+    [
+      refusal('requestsPerMinute', { requestsPerMinute: { limit: 1, remaining: 0, resetSeconds: 9 } }),
+      undefined,
+      'rate_limit_exceeded',
+      'The tier allows 1 request per minute. A minute begins with its first request.',
+    ],
+    [
+      refusal('concurrentStreams', { concurrentStreams: { limit: 1, remaining: 0 } }),
+      undefined,
+      'concurrency_limit_exceeded',
+      'The tier allows 1 concurrent stream.',
+    ],
+    [
+      refusal('tokensPerDay', { tokensPerDay: tokens(1) }),
+      undefined,
+      'quota_exceeded',
+      'The tier allows 500 tokens per day. 1 remains until midnight UTC.',
+    ],
+    [
+      refusal('requestsPerMinute'),
+      undefined,
+      'rate_limit_exceeded',
+      'The tier allows 0 requests per minute. A minute begins with its first request.',
+    ],
     [refusal('ourBudget'), undefined, 'rate_limit_exceeded', 'The limit ourBudget of the account is reached.'],
   ])('says which limit it was, and when to retry (%#)', (given, needed, code, message) => {
     expect(refusalError(given, needed)).toMatchObject({ code, retryAfterSeconds: 9, message });
