@@ -64,7 +64,9 @@ export async function createServiceBy(
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);
-  app.get(Surfaces, { strict: false }).removeDisabled(config);
+  const surfaces = app.get(Surfaces, { strict: false });
+  surfaces.removeDisabled(config);
+  surfaces.refuseTakenRoutes();
   // The prefix applies to all controllers except those that are `@OutsideApi()`.
   app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_API_ROUTES });
   app
@@ -72,7 +74,7 @@ export async function createServiceBy(
     .set('etag', false)
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
-  const crossOrigin = new CrossOrigin(config, app.get(Surfaces, { strict: false }));
+  const crossOrigin = new CrossOrigin(config, surfaces);
   const sessions = app.get(SessionMiddleware, { strict: false });
   const watch = app.get(RequestWatch, { strict: false });
   const beginWatched = (request: Request, response: Response, next: NextFunction): void => {

@@ -20,6 +20,7 @@ import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
 import type { CompletionHook, CompletionOptions } from '../../../src/chat/hooks/completion-hook.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
+import { OutsideApi } from '../../../src/platform/http/surface/outside-api.decorator.js';
 import { Public } from '../../../src/platform/http/routing/public.decorator.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
@@ -200,6 +201,37 @@ describe('the configuration of a plugin', () => {
     await app.listen(0, '127.0.0.1');
     expect((await get(await app.getUrl(), '/api/v1/chat/models')).raw).toContain('builtin/eliza');
     await app.close();
+  });
+});
+
+describe('a route of a plugin', () => {
+  @Controller('chat')
+  class Models {
+    @Get('models')
+    models(): void {
+      return;
+    }
+  }
+  @OutsideApi('operator/accounts')
+  class Accounts {
+    @Get(':account')
+    account(): void {
+      return;
+    }
+  }
+
+  it.each([
+    ['Ours: ModelsController already has the route GET /api/v1/chat/models.', Models],
+    ['Ours: OperatedAccountController already has the route GET /operator/accounts/:account.', Accounts],
+  ])('does not take the place of a route of the service: %s', async (problem, controller) => {
+    await expect(staged({ plugins: [plugin({ controllers: [controller] })] })).rejects.toThrow(problem);
+  });
+
+  it('may have the path of a feature that is left out', async () => {
+    const accounts = plugin({ controllers: [Accounts] });
+    const { origin, key } = await staged({ plugins: [accounts], env: { PLUGINS: 'none' } });
+    const { status } = await get(origin, '/operator/accounts/ada', { authorization: `Bearer ${key}` });
+    expect(status).toBe(200);
   });
 });
 

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { Request } from 'express';
+import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/config.js';
 import { isPartLeftOut } from './part-of.decorator.js';
 import { PluginsInUse } from './plugins-in-use.js';
@@ -38,6 +39,28 @@ export class Surfaces {
     }
   }
 
+  /**
+   * Refuses a plugin with a route that another controller has: the router calls only the first of the two.
+   *
+   * @throws {ConfigError} with the class of the plugin, the method and the path of each such route.
+   */
+  refuseTakenRoutes(): void {
+    const owners = new Map<string, Type>();
+    const problems: string[] = [];
+    for (const { name, controllers } of this.modules.values()) {
+      for (const { metatype } of controllers.values() as Iterable<{ readonly metatype: Type }>) {
+        for (const [method, path] of this.routesOf(metatype)) {
+          const route = `${RequestMethod[method]} ${servedPath(path)}`;
+          const matched = route.replace(/:\w+/g, ':');
+          const owner = owners.get(matched) ?? metatype;
+          owners.set(matched, owner);
+          if (owner !== metatype) problems.push(`${name}: ${owner.name} already has the route ${route}.`);
+        }
+      }
+    }
+    if (problems.length > 0) throw new ConfigError(problems);
+  }
+
   /** Returns the surface of the requested path, or of a path above it. */
   at(request: Request): SurfaceDescription | undefined {
     // The router of Express ignores the case.
@@ -60,21 +83,22 @@ export class Surfaces {
       for (const { metatype } of controllers.values()) {
         const surface = surfaceOf(metatype);
         if (surface === undefined || typeof metatype !== 'function') continue;
-        for (const path of this.pathsOf(metatype)) found.push({ path, surface });
+        for (const [, path] of this.routesOf(metatype as Type)) found.push({ path: fixedPart(path), surface });
       }
     }
     // The longest path first, so that it wins over a path above it.
     return found.sort((one, other) => other.path.length - one.path.length);
   }
 
-  private pathsOf(controller: NewableFunction): string[] {
+  /** Returns the methods and the paths of the routes of a controller, as the decorators have them. */
+  private routesOf(controller: Type): (readonly [RequestMethod, string])[] {
     const prototype = controller.prototype as object;
     const [base] = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
     return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
       const handler = (prototype as Readonly<Record<string, object>>)[name];
       if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
       const [own] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
-      return [fixedPart(`${base ?? ''}/${own ?? ''}`)];
+      return [[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod, `${base ?? ''}/${own ?? ''}`] as const];
     });
   }
 }
@@ -93,8 +117,11 @@ function surfaceOf(controller: unknown): SurfaceDescription | undefined {
 }
 
 /** Returns the path as it is served, up to its first parameter. */
-function fixedPart(path: string): string {
-  const clean = `/${path}`.replace(/\/[:*{].*$/s, '').replace(/\/{2,}/g, '/');
+const fixedPart = (path: string): string => servedPath(path.replace(/\/[:*{].*$/s, ''));
+
+/** Returns the path as it is served. The router of Express ignores the case. */
+function servedPath(path: string): string {
+  const clean = `/${path}`.replace(/\/{2,}/g, '/');
   const served = clean.startsWith(OUTSIDE_API_MARK) ? pathOutsideApi(clean) : API_PREFIX + clean;
   return served.toLowerCase().replace(/\/$/, '');
 }
