@@ -6,6 +6,7 @@ export {
   type TestKeyOptions,
   type TestService,
   type TestServiceOptions,
+  type TestSession,
 } from './testing/service/test-service.js';
 export { configFor, TEST_MODEL } from './testing/service/test-config.js';
 export { ScriptedProvider, type Script } from './testing/provider/scripted-provider.js';

@@ -33,7 +33,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   testing: `
     Dialect ExpectedAnswer LimitStoreContract OpenedLimitStore ProtocolContract ProviderCall
     RecordedAnswer Script ScriptedProvider TEST_CALL TEST_CONTEXT TEST_MODEL TEST_UPSTREAM
-    TestKeyOptions TestService TestServiceOptions anthropic configFor createTestService
+    TestKeyOptions TestService TestServiceOptions TestSession anthropic configFor createTestService
     describeLimitStore describeProtocol gemini ollama openAi openAiResponses waitFor
   `,
   client: `

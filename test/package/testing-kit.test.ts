@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ChatClient } from '../../src/client.js';
@@ -11,6 +14,9 @@ import {
   type TestServiceOptions,
 } from '../../src/testing/service/test-service.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { PromptsPagePlugin } from '../../examples/src/prompts-page.plugin.js';
+import { PromptsPlugin } from '../../examples/src/prompts.plugin.js';
+import { adminCommand } from '../support/admin-command.js';
 import { get } from '../support/sse-client.js';
 
 const WORD = Symbol('WORD');
@@ -103,6 +109,37 @@ describe('a test service', () => {
     } finally {
       await provider.stop();
     }
+  });
+
+  it('has browsers that are signed in, for the pages of plugins', async () => {
+    const service = await start({ plugins: [PromptsPlugin, PromptsPagePlugin] });
+    const { accountId, email, cookie } = await service.createSession();
+    const headers = { cookie: `${cookie.name}=${cookie.value}`, origin: service.origin };
+    const body = new URLSearchParams({ account_id: accountId, name: 'Short', text: 'Answer briefly.' });
+    const answer = await fetch(`${service.origin}/prompts`, { method: 'POST', headers, body, redirect: 'manual' });
+    expect(answer.status).toBe(303);
+    expect(await (await fetch(`${service.origin}/prompts`, { headers })).text()).toContain('Answer briefly.');
+
+    const operator = await service.createSession({ email, role: 'operator' });
+    expect(operator).toMatchObject({ accountId, email });
+    expect((await fetch(`${service.origin}/operator/accounts`, { headers })).status).toBe(200);
+  });
+
+  it('says at which port the metrics are', async () => {
+    const service = await start({ env: { METRICS_PORT: '0' } });
+    expect(await (await fetch(`${service.metricsOrigin()}/metrics`)).text()).toContain('# TYPE chat_');
+    const without = await start();
+    expect(() => without.metricsOrigin()).toThrow('METRICS_PORT is not set');
+  });
+
+  it('shares a database with an admin command', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'testing-kit-'));
+    const env = { DATABASE_URL: `sqlite:${join(folder, 'team.sqlite')}` };
+    const service = await start({ plugins: [PromptsPlugin], env });
+    await service.createKey({ email: 'ada@example.com' });
+    const { stdout } = await adminCommand(env, ['account', 'list']);
+    expect(stdout).toContain('ada@example.com');
+    await rm(folder, { recursive: true });
   });
 
   it('does not start with a configuration that is invalid', async () => {

@@ -1,4 +1,3 @@
-import { MetricsServer } from '../../src/plugins/metrics/metrics-server.js';
 import { get } from './sse-client.js';
 import type { RunningService } from './service.js';
 
@@ -30,14 +29,8 @@ export function readMetrics(text: string): Series[] {
 }
 
 /** Reads `/metrics` of a service in this process. The service must have METRICS_PORT set. */
-export async function scrape({ app }: RunningService): Promise<Series[]> {
-  return readMetrics(await (await get(metricsOrigin(app), '/metrics')).body());
-}
-
-export function metricsOrigin(app: RunningService['app']): string {
-  const { port } = app.get(MetricsServer, { strict: false }).address ?? {};
-  if (port === undefined) throw new Error('There is no port for metrics.');
-  return `http://127.0.0.1:${port}`;
+export async function scrape(service: Pick<RunningService, 'metricsOrigin'>): Promise<Series[]> {
+  return readMetrics(await (await get(service.metricsOrigin(), '/metrics')).body());
 }
 
 /** The sum of all series with this name that have these labels. They may have further labels. */

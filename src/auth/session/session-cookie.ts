@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { hostOf, isSecure } from '../same-origin/public-origin.js';
 
 /** Browsers accept a cookie with the prefix `__Host-` only from this host, over HTTPS (or from localhost), for all paths. */
-const NAME = '__Host-session';
+export const SESSION_COOKIE = '__Host-session';
 /**
  * The spaces that browsers ignore before a cookie's name. `trim` removes more kinds of space. With `trim`, a sibling host
  * could set a cookie that has such a space before the name, and so avoid the rules for the prefix.
@@ -35,17 +35,17 @@ export class SessionCookie {
   /** Returns the token. Returns `undefined` without a token, and with several tokens, because the right one is unknown. */
   read({ headers }: IncomingMessage): string | undefined {
     const { cookie } = headers;
-    if (cookie?.includes(NAME) !== true) return undefined;
+    if (cookie?.includes(SESSION_COOKIE) !== true) return undefined;
     const tokens = cookie
       .split(';')
       .map((pair) => pair.replace(LEADING_SPACE, ''))
-      .filter((pair) => pair.startsWith(`${NAME}=`))
-      .map((pair) => pair.slice(NAME.length + 1));
+      .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+      .map((pair) => pair.slice(SESSION_COOKIE.length + 1));
     return tokens.length === 1 ? tokens[0] : undefined;
   }
 
   private write(response: ServerResponse, value: string, maxAgeSeconds: number): void {
-    response.appendHeader('Set-Cookie', `${NAME}=${value}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`);
+    response.appendHeader('Set-Cookie', `${SESSION_COOKIE}=${value}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`);
     // The response is for this browser only.
     response.setHeader('Cache-Control', 'no-store');
   }

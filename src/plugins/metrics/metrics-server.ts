@@ -8,7 +8,7 @@ import { beginContext, logAcceptFailures, sendError, toServiceError } from '../.
 import { StreamMetrics } from './families/stream-families.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
-import { METRICS_PROVIDERS } from '../../plugin-api/metrics.js';
+import { METRICS_PROVIDERS, type MetricsAddress } from '../../plugin-api/metrics.js';
 import { checkedFamilies } from './plugin-metrics.js';
 
 const LINGER_MS = 1_000;
@@ -18,7 +18,7 @@ const LINGER_MS = 1_000;
  * is still visible.
  */
 @Injectable()
-export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+export class MetricsServer implements MetricsAddress, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Metrics');
   private metrics: Metrics | undefined;
   private server: Server | undefined;
@@ -29,9 +29,11 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly extensions: Extensions,
   ) {}
 
-  /** The address of the server. `undefined`: the server does not listen. */
-  get address(): AddressInfo | undefined {
-    return (this.server?.address() as AddressInfo | null) ?? undefined;
+  get origin(): string {
+    const listening = this.server?.address() as AddressInfo | null | undefined;
+    if (!listening) throw new Error('The metrics have no port: METRICS_PORT is not set.');
+    const { address, family, port } = listening;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
   /** @throws {ConfigError} when the server cannot listen. */
@@ -70,8 +72,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     } catch (error) {
       throw new ConfigError([listenProblem('METRICS_PORT', (error as NodeJS.ErrnoException).code, host, port)]);
     }
-    const { address, family, port: taken } = server.address() as AddressInfo;
-    this.logger.log(`Metrics at http://${family === 'IPv6' ? `[${address}]` : address}:${taken}/metrics`);
+    this.logger.log(`Metrics at ${this.origin}/metrics`);
   }
 }
 

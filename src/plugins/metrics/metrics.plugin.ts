@@ -3,6 +3,7 @@ import { DatabaseModule } from '../../plugin-api/core/database.js';
 import { HttpModule } from '../../plugin-api/core/http.js';
 import { RedisModule } from '../../plugin-api/core/redis.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
+import { MetricsAddress } from '../../plugin-api/metrics.js';
 import { StreamMetrics } from './families/stream-families.js';
 import { MetricsServer } from './metrics-server.js';
 import { MetricsSources } from './metrics-sources.js';
@@ -12,6 +13,6 @@ import { MetricsSources } from './metrics-sources.js';
   name: 'metrics',
   compatibility: '^1',
   imports: [ChatModule, DatabaseModule, HttpModule, RedisModule],
-  providers: [MetricsSources, StreamMetrics, MetricsServer],
+  providers: [MetricsSources, StreamMetrics, MetricsServer, { provide: MetricsAddress, useExisting: MetricsServer }],
 })
 export class MetricsPlugin {}

@@ -1,14 +1,18 @@
 import { Module, type DynamicModule, type LoggerService, type Provider, type Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { randomUUID } from 'node:crypto';
+import { AccountRoles } from '../../accounts/accounts/account-roles.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
+import { SessionsService } from '../../accounts/sessions/sessions.service.js';
+import { SESSION_COOKIE } from '../../auth/session/session-cookie.js';
 import { AppModule } from '../../app.module.js';
 import { createService, createServiceBy, type CreateApplication } from '../../platform/start/service.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { drain } from '../../platform/start/shutdown.js';
+import { MetricsAddress } from '../../plugin-api/metrics.js';
 import type { Plugin } from '../../plugin-api/plugin-set.js';
 import { TestLoggers } from './test-loggers.js';
 import { testConfig } from './test-config.js';
@@ -56,6 +60,19 @@ export interface TestKeyOptions {
 }
 
 /**
+ * An account, and the session of a browser that is signed in to the account.
+ *
+ * @since 1.0
+ */
+export interface TestSession {
+  readonly accountId: string;
+  readonly email: string;
+  readonly sessionId: string;
+  /** The name and value of the session cookie. */
+  readonly cookie: { readonly name: string; readonly value: string };
+}
+
+/**
  * A service in this process, with its own database and its own port.
  *
  * @since 1.0
@@ -67,6 +84,10 @@ export interface TestService {
   readonly app: NestExpressApplication;
   /** Creates an API key. The member `key` of the result is the secret. */
   createKey(options?: TestKeyOptions): Promise<CreatedApiKey>;
+  /** Creates a session, for a test of a page, by default with the role that the account has. A new account is no operator. */
+  createSession(options?: Omit<TestKeyOptions, 'expiresAt'> & { readonly role?: 'operator' }): Promise<TestSession>;
+  /** Returns the scheme, host and port of `/metrics`. Throws an error without the variable `METRICS_PORT`. */
+  metricsOrigin(): string;
   /**
    * Stops the service as SIGTERM does: it refuses new streams, lets those that run end within `SHUTDOWN_GRACE_SECONDS`, and closes.
    */
@@ -128,15 +149,21 @@ export async function createTestService({
   // Services that share a database create different accounts.
   const suffix = randomUUID().slice(0, 8);
   let created = 0;
+  const accountOf = async ({ tier, email = `account-${++created}-${suffix}@example.com` }: TestKeyOptions) =>
+    (await accounts.findByEmail(email)) ?? accounts.create({ email, password: 'correct horse battery', tier });
   return {
     origin: await app.getUrl(),
     app,
-    async createKey({ tier, email, expiresAt } = {}) {
-      const known = email === undefined ? undefined : await accounts.findByEmail(email);
-      const address = email ?? `account-${++created}-${suffix}@example.com`;
-      const account = known ?? (await accounts.create({ email: address, password: 'correct horse battery', tier }));
-      return keys.create(account.id, { name: 'test', expiresAt });
+    async createKey({ expiresAt, ...owner } = {}) {
+      return keys.create((await accountOf(owner)).id, { name: 'test', expiresAt });
     },
+    async createSession({ role, ...owner } = {}) {
+      const { id, email } = await accountOf(owner);
+      if (role !== undefined) await app.get(AccountRoles, { strict: false }).set({ id }, role);
+      const { token, sessionId } = await app.get(SessionsService, { strict: false }).create(id);
+      return { accountId: id, email, sessionId, cookie: { name: SESSION_COOKIE, value: token } };
+    },
+    metricsOrigin: () => app.get(MetricsAddress, { strict: false }).origin,
     drain: () => drain(app, app.get<Config>(CONFIG)).finally(removeLogger),
     async stop() {
       app.getHttpServer().closeAllConnections();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../src/platform/common/service-error.js';
 import { STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
 import { MODEL } from '../../support/catalog.js';
-import { metricsOrigin, readMetrics, type Series } from '../../support/metrics.js';
+import { readMetrics, type Series } from '../../support/metrics.js';
 import { programAt } from '../../support/program.js';
 import { get, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -18,7 +18,7 @@ describe('the text of /metrics', () => {
 
   beforeAll(async () => {
     stage = await setStage(2, { env: { METRICS_PORT: '0' }, tiers: { free: LIMITS, open: {} } });
-    const text = async () => (await get(metricsOrigin(stage.service.app), '/metrics')).body();
+    const text = async () => (await get(stage.service.metricsOrigin(), '/metrics')).body();
     fresh = await text();
     stage.provider.next((call) => {
       call.refuse(500);

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MODEL } from '../../support/catalog.js';
-import { identityOf, metricsOrigin, scrape, valueOf, type Series } from '../../support/metrics.js';
+import { identityOf, scrape, valueOf, type Series } from '../../support/metrics.js';
 import { EventLoopDelay } from '../../../src/plugins/metrics/families/process-families.js';
-import { MetricsServer } from '../../../src/plugins/metrics/metrics-server.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -164,18 +163,18 @@ describe('/metrics', () => {
   it('answers anything else with 404, as JSON', async () => {
     stage = await setStage(1, { env: ENV });
     for (const path of ['/', '/metric', '/metrics/x', '/api/v1/health']) {
-      const answer = await get(metricsOrigin(stage.service.app), path);
+      const answer = await get(stage.service.metricsOrigin(), path);
       expect(answer.status).toBe(404);
       expect(await answer.error()).toMatchObject({ code: 'not_found' });
     }
-    const posted = await stream(metricsOrigin(stage.service.app), { path: '/metrics' });
+    const posted = await stream(stage.service.metricsOrigin(), { path: '/metrics' });
     expect(posted.status).toBe(404);
     expect((await get(stage.origin, '/metrics')).status).toBe(404);
   });
 
   it('ends with the service within seconds, also where a scraper never ends its request', async () => {
     stage = await setStage(1, { env: ENV });
-    const { hostname, port } = new URL(metricsOrigin(stage.service.app));
+    const { hostname, port } = new URL(stage.service.metricsOrigin());
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     socket.on('error', () => undefined).write('GET /metrics HTTP/1.1\r\nHost: x\r\n');
@@ -186,11 +185,11 @@ describe('/metrics', () => {
     await stage.clear();
     expect(stopped).toHaveBeenCalledTimes(1);
     await closed;
-    expect(stage.service.app.get(MetricsServer, { strict: false }).address).toBeUndefined();
+    expect(() => stage.service.metricsOrigin()).toThrow();
   });
 
   it('is not there where METRICS_PORT is not set', async () => {
     stage = await setStage(1);
-    expect(stage.service.app.get(MetricsServer, { strict: false }).address).toBeUndefined();
+    expect(() => stage.service.metricsOrigin()).toThrow();
   });
 });

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
-import { metricsOrigin, readMetrics } from '../../support/metrics.js';
+import { readMetrics } from '../../support/metrics.js';
 import { get, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -42,7 +42,7 @@ describe('a wrong key of a provider', () => {
   });
 
   it('is in the metric, by its kind', async () => {
-    const series = readMetrics(await (await get(metricsOrigin(stage.service.app), '/metrics')).body());
+    const series = readMetrics(await (await get(stage.service.metricsOrigin(), '/metrics')).body());
     const errors = series.filter(({ name }) => name === 'chat_upstream_errors_total');
     expect(errors.filter(({ value }) => value > 0)).toEqual([
       expect.objectContaining({ labels: { upstream: 'acme', code: 'upstream_error', kind: 'unauthorized' }, value: 1 }),
