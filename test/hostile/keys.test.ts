@@ -40,7 +40,7 @@ describe('the keys of an account', () => {
   it('are a hundred at most, however fast they are requested, and health checks are answered meanwhile', async () => {
     let statuses: number[] = [];
     const health = await target.healthDuring(async () => {
-      statuses = await statusesOf(500, () => mallory.post(PATH, { name: 'one more' }));
+      statuses = await statusesOf(500, () => mallory.postForm(PATH, { name: 'one more' }));
     });
     expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_KEYS);
     expect(new Set(statuses)).toEqual(new Set([201, 429]));
@@ -51,11 +51,11 @@ describe('the keys of an account', () => {
   it('do not fill the table when each is revoked at once', async () => {
     const [first, ...others] = await keys();
     for (const { id } of others.slice(0, 20)) {
-      expect((await mallory.post(`${PATH}/${id}/revoke`)).status).toBe(303);
+      expect((await mallory.postForm(`${PATH}/${id}/revoke`)).status).toBe(303);
     }
-    const statuses = await statusesOf(200, () => mallory.post(PATH, { name: 'one more' }));
+    const statuses = await statusesOf(200, () => mallory.postForm(PATH, { name: 'one more' }));
     const rotations = await statusesOf(50, () =>
-      mallory.post(`${PATH}/${first?.id ?? ''}/rotate`, { old_key_ends_in_hours: '0' }),
+      mallory.postForm(`${PATH}/${first?.id ?? ''}/rotate`, { old_key_ends_in_hours: '0' }),
     );
     expect(new Set([...statuses, ...rotations])).toEqual(new Set([429]));
     expect(await keys()).toHaveLength(MAX_KEYS);
@@ -65,9 +65,9 @@ describe('the keys of an account', () => {
     const [owner, thief] = [new WebClient(target.origin), new WebClient(target.origin)];
     await owner.signUp(OWNER);
     expect((await thief.signIn(OWNER)).status).toBe(303);
-    const made = statusesOf(90, () => thief.post(PATH, { name: 'of a thief' }));
+    const made = statusesOf(90, () => thief.postForm(PATH, { name: 'of a thief' }));
     const fields = { current_password: PASSWORD, new_password: 'another horse battery', revoke_keys: 'yes' };
-    const answer = await owner.post('/settings/account/password', fields);
+    const answer = await owner.postForm('/settings/account/password', fields);
     const statuses = await made;
     expect(Number(/&revoked=(\d+)$/.exec(answer.headers.location ?? '')?.[1])).toBe(
       statuses.filter((status) => status === 201).length,

@@ -3,8 +3,9 @@ import { browserClient } from './browser-client.js';
 import type { WebClient } from './web-client.js';
 
 /** A browser without scripts in which the account is signed in. */
-export function browserOf(origin: string, { cookie }: AccountSession): WebClient {
+export function browserOf(origin: string, { accountId, cookie }: AccountSession): WebClient {
   const client = browserClient(origin);
   client.cookie = `${cookie.name}=${cookie.value}`;
+  client.accountId = accountId;
   return client;
 }

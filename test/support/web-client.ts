@@ -11,6 +11,8 @@ type Headers = Readonly<Record<string, string>>;
 export class WebClient {
   /** The value of the header `Cookie`. */
   cookie: string | undefined;
+  /** The account of the forms. `undefined`: a page says it. */
+  accountId: string | undefined;
 
   constructor(
     private readonly origin: string,
@@ -26,6 +28,14 @@ export class WebClient {
   async post(path: string, fields: Fields = {}, headers: Headers = {}): Promise<ReceivedStream> {
     const form = { origin: this.origin, 'content-type': 'application/x-www-form-urlencoded', ...headers };
     return this.send({ path, method: 'POST', body: new URLSearchParams(fields).toString(), headers: form });
+  }
+
+  /** Sends a form of a page, which names the account that was signed in when the page was made. */
+  async postForm(path: string, fields: Fields = {}): Promise<ReceivedStream> {
+    this.accountId ??= /name="account_id" value="([^"]*)"/.exec(
+      await (await this.get('/settings/account')).body(),
+    )?.[1];
+    return this.post(path, { ...(this.accountId !== undefined && { account_id: this.accountId }), ...fields });
   }
 
   async get(path: string, headers: Headers = {}): Promise<ReceivedStream> {

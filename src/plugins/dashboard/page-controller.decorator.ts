@@ -9,7 +9,7 @@ import {
 import type { Request, Response } from 'express';
 import type { ChangeAuthor, VerifiedSession } from '../../plugin-api/core/accounts.js';
 import { accountMismatch, authorOf, sessionOf } from '../../plugin-api/core/auth.js';
-import { ApiExcludeController, Form, OnlyIf, OutsideApi } from '../../plugin-api/core/http.js';
+import { ApiExcludeController, Form, invalidRequest, OnlyIf, OutsideApi } from '../../plugin-api/core/http.js';
 import type { QueryValues } from './parts/query.js';
 
 const CONTENT_SECURITY_POLICY = [
@@ -65,7 +65,9 @@ class PageHeadersGuard implements CanActivate {
 /** Marks a route, or all routes of a controller, that exists only if accounts can have passwords. */
 export const WithPasswords = (): ClassDecorator & MethodDecorator => OnlyIf(({ passwords }) => passwords === 'on');
 
-/** Refuses a `PageForm` with an `accountId` if another tab has signed in to another account since the form was made. */
+const WITHOUT_ACCOUNT = { field: 'account_id', message: 'is missing: PageForm sends it with the member accountId' };
+
+/** Refuses a form without its account, and a form of another account, to which another tab has signed in since the form was made. */
 class BoundAccountGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
@@ -73,13 +75,14 @@ class BoundAccountGuard implements CanActivate {
     const session = sessionOf(request);
     const mismatch = session && accountMismatch(form?.account_id, session);
     if (mismatch !== undefined) throw mismatch;
+    if (session !== undefined && form?.account_id === undefined) throw invalidRequest([WITHOUT_ACCOUNT]);
     return true;
   }
 }
 
 /**
- * Marks a route that receives a form of somebody who is signed in. `@Body()` has the fields. The route answers 409
- * `account_mismatch` to a form of another account, which the member `accountId` of `PageForm` names.
+ * Marks a route that receives a form of somebody who is signed in. `@Body()` has the fields. The member `accountId` of
+ * `PageForm` names the account: the route answers 409 `account_mismatch` to a form of another account, and 400 to a form without it.
  *
  * @experimental
  * @since 1.0

@@ -91,7 +91,7 @@ describe('while a session is about to end', () => {
 describe('while a password is about to be replaced', () => {
   async function changing(fields: Record<string, string> = {}) {
     const { latch, arrived } = latched(provided(PasswordReplacement), 'replace');
-    const answer = owner.post(PASSWORD_PATH, { ...CHANGE, ...fields });
+    const answer = owner.postForm(PASSWORD_PATH, { ...CHANGE, ...fields });
     await arrived();
     return { latch, answer };
   }
@@ -100,7 +100,7 @@ describe('while a password is about to be replaced', () => {
     const elsewhere = browserClient(service.origin);
     await elsewhere.signIn(email);
     const { latch, answer } = await changing();
-    const first = await elsewhere.post(PASSWORD_PATH, { ...CHANGE, new_password: 'the first of the two' });
+    const first = await elsewhere.postForm(PASSWORD_PATH, { ...CHANGE, new_password: 'the first of the two' });
     expect(first.status).toBe(303);
 
     latch.open();
@@ -156,7 +156,7 @@ describe('while the new session after a change of the password is about to be ma
     ['the account can be disabled', () => provided(AccountStates).disable(email)],
   ])('%s: the new session does not last', async (_, change) => {
     const { latch, arrived } = latched(provided(SessionsService), 'create');
-    const answer = owner.post(PASSWORD_PATH, CHANGE);
+    const answer = owner.postForm(PASSWORD_PATH, CHANGE);
     await arrived();
     await change();
 
@@ -170,7 +170,7 @@ describe('while the new session after a change of the password is about to be ma
 describe('while a key is about to be made', () => {
   async function making(path = KEYS_PATH, fields: Record<string, string> = { name: 'late' }) {
     const { latch, arrived } = latched(provided(ApiKeyCreation), 'create');
-    const answer = owner.post(path, fields);
+    const answer = owner.postForm(path, fields);
     await arrived();
     return { latch, answer };
   }
@@ -232,21 +232,21 @@ describe('while a key is about to be made', () => {
 describe('with one new key left in the hour', () => {
   beforeEach(async () => {
     for (let made = 1; made < MAX_KEYS_AN_HOUR; made++) {
-      expect((await owner.post(KEYS_PATH, { name: `key ${made}` })).status).toBe(201);
+      expect((await owner.postForm(KEYS_PATH, { name: `key ${made}` })).status).toBe(201);
     }
   });
 
   it('two concurrent requests create one key, and a failed request does not count against the limit', async () => {
     const { latch, arrived } = latched(keys, 'create');
-    const first = owner.post(KEYS_PATH, { name: '' });
+    const first = owner.postForm(KEYS_PATH, { name: '' });
     await arrived();
 
-    expect((await owner.post(KEYS_PATH, { name: 'second' })).status).toBe(429);
+    expect((await owner.postForm(KEYS_PATH, { name: 'second' })).status).toBe(429);
     latch.open();
 
     expect((await first).status).toBe(400);
-    expect((await owner.post(KEYS_PATH, { name: 'third' })).status).toBe(201);
-    expect((await owner.post(KEYS_PATH, { name: 'fourth' })).status).toBe(429);
+    expect((await owner.postForm(KEYS_PATH, { name: 'third' })).status).toBe(201);
+    expect((await owner.postForm(KEYS_PATH, { name: 'fourth' })).status).toBe(429);
     expect(await activeKeys()).toHaveLength(MAX_KEYS_AN_HOUR);
   });
 });

@@ -71,6 +71,11 @@ describe('a page whose browser has signed in to another account since', () => {
     expect(own.status).toBe(201);
   });
 
+  it('makes no key by a form that names no account', async () => {
+    const form = await formAs(bob, '/settings/api-keys', { name: 'phone' });
+    expect([form.status, await form.body()]).toEqual([400, expect.stringContaining('see account_id')]);
+  });
+
   it.each(['revoke', 'rotate'])('cannot %s a key of the other account', async (action) => {
     const keys = stage.service.app.get(ApiKeysService, { strict: false });
     const { id } = await keys.create(bob.accountId, { name: action });

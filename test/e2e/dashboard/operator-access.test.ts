@@ -182,7 +182,7 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     const other = await operatorSignedIn(service);
     const client = browserOf(service.origin, other);
     expect((await client.get(LIST)).status).toBe(200);
-    const disabled = await browserOf(service.origin, operator).post(`${LIST}/${other.accountId}/disable`, {});
+    const disabled = await browserOf(service.origin, operator).postForm(`${LIST}/${other.accountId}/disable`);
     expect(disabled.status).toBe(303);
     expect((await client.get(LIST)).status).toBe(303);
   });

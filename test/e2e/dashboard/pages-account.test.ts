@@ -36,7 +36,7 @@ describe('the page of an account', () => {
     [{}, 'must have 8 to 1024 characters.'],
   ])('does not change the password by %j', async (fields, message) => {
     const client = await signedIn();
-    const answer = await client.post(`${PATH}/password`, fields);
+    const answer = await client.postForm(`${PATH}/password`, fields);
     expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
     expect((await client.get(PATH)).status).toBe(200);
     await signedIn();
@@ -51,7 +51,7 @@ describe('the page of an account', () => {
     for (const name of ['one', 'two']) await keys.create(id, { name });
     expect(await (await client.get(PATH)).body()).toMatch(/<label[^>]*><input type="checkbox"[^>]* name="revoke_keys"/);
 
-    const wrong = await client.post(`${PATH}/password`, {
+    const wrong = await client.postForm(`${PATH}/password`, {
       current_password: 'a wrong guess',
       new_password: 'quite another one',
       revoke_keys: 'yes',
@@ -60,7 +60,7 @@ describe('the page of an account', () => {
     expect((await keys.list(id)).map(({ revokedAt }) => revokedAt)).toEqual([null, null]);
 
     const fields = { current_password: PASSWORD, new_password: 'quite another one', revoke_keys: 'yes' };
-    const answer = await client.post(`${PATH}/password`, fields);
+    const answer = await client.postForm(`${PATH}/password`, fields);
     expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=password&revoked=2`]);
     expect(await (await client.get(answer.headers.location ?? '')).body()).toContain('2 API keys were revoked.');
     expect((await keys.list(id)).every(({ revokedAt }) => revokedAt !== null)).toBe(true);
@@ -75,7 +75,7 @@ describe('the page of an account', () => {
     const other = await signedIn();
     const client = await signedIn();
     const next = 'quite another one';
-    const answer = await client.post(`${PATH}/password`, { current_password: PASSWORD, new_password: next });
+    const answer = await client.postForm(`${PATH}/password`, { current_password: PASSWORD, new_password: next });
     expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=password`]);
     expect(await (await client.get(`${PATH}?done=password`)).body()).toContain('Your password was changed.');
     expect((await other.get(PATH)).status).toBe(303);

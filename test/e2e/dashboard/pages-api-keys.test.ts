@@ -37,7 +37,7 @@ describe('Settings > API keys', () => {
     (await stage.service.app.get(AccountsService, { strict: false }).findByEmail(email))?.id ?? '';
   /** Creates a key on the page. */
   const create = async (fields: Record<string, string>) => {
-    const answer = await ada.post(PATH, fields);
+    const answer = await ada.postForm(PATH, fields);
     const html = await answer.body();
     const key = KEY.exec(html)?.[0] ?? '';
     const listed = (await keys.list(await idOf(EMAIL))).find(({ prefix }) => key !== '' && key.startsWith(prefix));
@@ -123,19 +123,19 @@ describe('Settings > API keys', () => {
     );
     expect(await statusWith(key)).toBe(200);
 
-    const answer = await ada.post(`${PATH}/${id}/revoke`);
+    const answer = await ada.postForm(`${PATH}/${id}/revoke`);
     expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=revoked`]);
     expect(await statusWith(key)).toBe(401);
     expect(await (await ada.get(`${PATH}?done=revoked`)).body()).toMatch(
       /role="status">The key was revoked\..*Revoked</s,
     );
     expect((await ada.get(`${PATH}/${id}/revoke`)).status).toBe(303);
-    expect((await ada.post(`${PATH}/${id}/revoke`)).status).toBe(303);
+    expect((await ada.postForm(`${PATH}/${id}/revoke`)).status).toBe(303);
   });
 
   it('changes the name and the limits of a key, and removes limits that are empty', async () => {
     const { id } = await create({ name: 'before' });
-    const save = (fields: Record<string, string>) => ada.post(`${PATH}/${id}/edit`, { name: 'after', ...fields });
+    const save = (fields: Record<string, string>) => ada.postForm(`${PATH}/${id}/edit`, { name: 'after', ...fields });
     const limits = { requests_per_minute: '5', tokens_per_day: '1000', models: 'acme/*, other/one' };
     const answer = await save({ ...limits, budget: '2.50', budget_per: 'day', addresses: '10.0.0.0/8 ::1' });
     expect([answer.status, answer.headers['location']]).toEqual([303, `${PATH}?done=changed`]);
@@ -162,7 +162,7 @@ describe('Settings > API keys', () => {
     [{ addresses: 'here' }, 'must be an IP address'],
   ])('shows what is wrong with a change of a key: %j', async (fields, message) => {
     const { id } = await create({ name: 'kept' });
-    const answer = await ada.post(`${PATH}/${id}/edit`, { name: 'other', ...fields });
+    const answer = await ada.postForm(`${PATH}/${id}/edit`, { name: 'other', ...fields });
     expect(answer.status).toBe(400);
     expect(await answer.body()).toContain(message);
     expect(await keys.find(id, await idOf(EMAIL))).toMatchObject({ name: 'kept', requestsPerMinute: null });
@@ -171,7 +171,10 @@ describe('Settings > API keys', () => {
   it('rotates a key, which goes on for as long as was chosen', async () => {
     const old = await create({ name: 'rotated' });
     const before = Date.now();
-    const answer = await ada.post(`${PATH}/${old.id}/rotate`, { old_key_ends_in_hours: '1', expires_in_days: '30' });
+    const answer = await ada.postForm(`${PATH}/${old.id}/rotate`, {
+      old_key_ends_in_hours: '1',
+      expires_in_days: '30',
+    });
     const fresh = KEY.exec(await answer.body())?.[0] ?? '';
     expect([answer.status, await statusWith(fresh), await statusWith(old.key)]).toEqual([201, 200, 200]);
     const named = (await keys.list(await idOf(EMAIL))).filter(({ name }) => name === 'rotated');
@@ -181,10 +184,10 @@ describe('Settings > API keys', () => {
 
   it('rotates a key that ends now', async () => {
     const old = await create({ name: 'leaked' });
-    const answer = await ada.post(`${PATH}/${old.id}/rotate`, { old_key_ends_in_hours: '0' });
+    const answer = await ada.postForm(`${PATH}/${old.id}/rotate`, { old_key_ends_in_hours: '0' });
     const fresh = KEY.exec(await answer.body())?.[0] ?? '';
     expect([await statusWith(fresh), await statusWith(old.key)]).toEqual([200, 401]);
-    const again = await ada.post(`${PATH}/${old.id}/rotate`, {});
+    const again = await ada.postForm(`${PATH}/${old.id}/rotate`, {});
     expect([again.status, (await again.body()).includes('is expired or revoked')]).toEqual([400, true]);
   });
 
@@ -195,7 +198,10 @@ describe('Settings > API keys', () => {
       (await keys.list(await idOf('other@example.com'))).map((one) => [one.id, one.revokedAt, one.expiresAt]);
     const before = await ends();
     for (const unknown of [id, '00000000-0000-4000-8000-000000000000', 'nonsense', '%00', "'%20OR%201=1"]) {
-      const answers = [await ada.get(`${PATH}/${unknown}/${action}`), await ada.post(`${PATH}/${unknown}/${action}`)];
+      const answers = [
+        await ada.get(`${PATH}/${unknown}/${action}`),
+        await ada.postForm(`${PATH}/${unknown}/${action}`),
+      ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404]);
     }
     expect(await ends()).toEqual(before);
@@ -211,13 +217,13 @@ describe('Settings > API keys', () => {
     const [first] = await keys.list(account);
     const message = 'This account has 100 active API keys, which is the maximum.';
     const attempts = [
-      await eve.post(PATH, { name: 'one more' }),
-      await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '24' }),
+      await eve.postForm(PATH, { name: 'one more' }),
+      await eve.postForm(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '24' }),
     ];
     for (const answer of attempts)
       expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
     expect(await keys.count(account)).toBe(100);
-    const rotated = await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '0' });
+    const rotated = await eve.postForm(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '0' });
     expect(rotated.status).toBe(201);
   });
 
@@ -226,11 +232,11 @@ describe('Settings > API keys', () => {
     await mallory.signUp('mallory@example.com', PASSWORD);
     const account = await idOf('mallory@example.com');
     for (let index = 0; index < 100; index++) {
-      expect((await mallory.post(PATH, { name: 'x' })).status).toBe(201);
+      expect((await mallory.postForm(PATH, { name: 'x' })).status).toBe(201);
       const [newest] = await keys.page(account, 0, 1);
       await keys.revoke(newest?.id ?? '');
     }
-    const answer = await mallory.post(PATH, { name: 'one more' });
+    const answer = await mallory.postForm(PATH, { name: 'one more' });
     expect(answer.status).toBe(429);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(await answer.body()).toContain('This account created too many API keys.');
@@ -238,7 +244,7 @@ describe('Settings > API keys', () => {
     expect(await keys.count(account)).toBe(100);
 
     const { id } = await keys.create(account, { name: 'made by the operator' });
-    expect((await mallory.post(`${PATH}/${id}/rotate`, {})).status).toBe(429);
+    expect((await mallory.postForm(`${PATH}/${id}/rotate`, {})).status).toBe(429);
     expect(await keys.count(account)).toBe(101);
     expect((await keys.find(id, account)).expiresAt).toBeNull();
   });
