@@ -23,6 +23,7 @@ import { ResponseCachePlugin } from './response-cache.plugin.js';
 import { SpendingPagePlugin } from './spending-page.plugin.js';
 import { SpendingPlugin } from './spending.plugin.js';
 import { SummariesPlugin } from './summaries.plugin.js';
+import { TeamLimitsPlugin } from './team-limits.plugin.js';
 import { TranslatorPlugin } from './translator.plugin.js';
 import { WebhookPlugin } from './webhook.plugin.js';
 
@@ -40,6 +41,7 @@ export const PLUGINS = [
   MemoryLimitsPlugin,
   ModelLimitsPlugin,
   MonthlyBudgetPlugin,
+  TeamLimitsPlugin,
   WebhookPlugin,
   RegistryPlugin,
   SummariesPlugin,

@@ -199,7 +199,23 @@ describe('the examples, all in one service', () => {
     expect(refused.status).toBe(429);
     expect(await refused.error()).toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'The tier allows 2 requests per minute to echo/limited.',
+      message: 'The tier allows 2 requests per minute to echo/limited. A minute begins with its first request.',
+    });
+    expect((await ask('echo/one', 'Hi')).status).toBe(200);
+  });
+
+  it('limit the requests of a team, whose accounts count together', async () => {
+    const [one, other] = [
+      await stage.service.createKey({ tier: 'red' }),
+      await stage.service.createKey({ tier: 'red' }),
+    ];
+    const { headers } = await ask('echo/one', 'Hi', one.key);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit-team': '2', 'x-ratelimit-remaining-team': '1' });
+    await ask('echo/one', 'Hi', other.key);
+    expect(await (await ask('echo/one', 'Hi', one.key)).error()).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message:
+        'The limit that all accounts of team:red share allows 2 requests per minute. A minute begins with its first request.',
     });
     expect((await ask('echo/one', 'Hi')).status).toBe(200);
   });
@@ -402,8 +418,10 @@ describe('the examples, all in one service', () => {
       const earlier = await get(stage.origin, style.replace(/^\/assets\/[^/]+/, '/assets/earlier'));
       expect([earlier.status, earlier.headers['cache-control']]).toEqual([200, 'no-store']);
 
-      expect((await browser.post('/prompts', { name: 'Long', text: 'Write a page.' })).status).toBe(303);
-      const again = await browser.post('/prompts', { name: 'Long', text: 'Again.' });
+      expect((await browser.postForm('/prompts', { name: 'Long', text: 'Write a page.' })).status).toBe(303);
+      const incomplete = await browser.postForm('/prompts', { name: 'Short' });
+      expect([incomplete.status, incomplete.raw]).toEqual([400, expect.stringContaining('id="text-problem"')]);
+      const again = await browser.postForm('/prompts', { name: 'Long', text: 'Again.' });
       expect(again.status).toBe(409);
       expect(again.raw).toContain('is taken');
       expect((await browser.get('/usage')).raw).toContain('<a href="/prompts">Prompts</a>');

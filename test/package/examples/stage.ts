@@ -71,7 +71,10 @@ export class ExamplesStage {
         })),
         { ...model, id: 'echo/limited', routes: [{ upstream: 'echo', model: 'one' }] },
       ],
-      tiers: { free: { requests_per_minute: 1_000, concurrent_streams: 10, tokens_per_day: 1_000_000 } },
+      tiers: {
+        free: { requests_per_minute: 1_000, concurrent_streams: 10, tokens_per_day: 1_000_000 },
+        red: { plugins: { 'team-limits': { requests_per_minute: 2 } } },
+      },
       pluginConfigs: {
         jwt: { secret: JWT_SECRET },
         guardrail: { words: ['forbidden'] },
