@@ -35,10 +35,8 @@ export function variableIssue(issue: string, variables: readonly PluginVariable[
 
 /** Whether an issue about an object names a member that the variable sets, such as `: Unrecognized key: "max_answer"`. */
 function isMemberIn(issue: string, { path }: PluginVariable): boolean {
-  return path.some(
-    (member, depth) =>
-      issue.startsWith(`${pathOf({ path: path.slice(0, depth) })}: `) && issue.includes(JSON.stringify(member)),
-  );
+  const isIn = (depth: number): boolean => issue.startsWith(`${pathOf({ path: path.slice(0, depth) })}: `);
+  return path.some((member, depth) => isIn(depth) && issue.includes(`"${member}"`));
 }
 
 function isAbout(issue: string, variable: PluginVariable): boolean {

@@ -232,7 +232,13 @@ describe('a strategy behind a proxy', () => {
   }
   const principal = (accountId: string): Principal => ({
     accountId,
-    tier: { name: 'free', requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined, plugins: {} },
+    tier: {
+      name: 'free',
+      requestsPerMinute: undefined,
+      concurrentStreams: undefined,
+      maxTokens: undefined,
+      plugins: {},
+    },
     credential: { kind: 'external', id: accountId },
   });
   @Controller('who')
