@@ -52,6 +52,6 @@ export const METRICS_PROVIDERS = new ExtensionPoint<MetricsProvider>('metrics');
 
 /** Where the plugin of the metrics serves `/metrics`, for the test kit. */
 export abstract class MetricsAddress {
-  /** The scheme, host and port. @throws {Error} when the server does not listen. */
+  /** The scheme, host and port. Throws an error while the server does not listen. */
   abstract readonly origin: string;
 }
