@@ -136,9 +136,9 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
       },
     );
 
-    it.each(['pe%n-', 'pers_n-', String.raw`p\erson-`])('reads %j as text, and not as a pattern', async (search) => {
+    it.each(['acc%t-', 'acc_unt-', String.raw`a\ccount-`])('reads %j as text, and not as a pattern', async (search) => {
       await signedIn(stage.service);
-      expect(emailsIn(await open(`${LIST}?search=person-`))).not.toEqual([]);
+      expect(emailsIn(await open(`${LIST}?search=account-`))).not.toEqual([]);
       expect(emailsIn(await open(`${LIST}?${new URLSearchParams({ search }).toString()}`))).toEqual([]);
     });
 
