@@ -1,12 +1,41 @@
 import { Get, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
+import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { OnlyIf, Public } from '../../../plugin-api/core/http.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { Section } from '../parts/blocks.js';
 import { DOCS_PATH, REFERENCE_PATH } from '../paths.js';
-import { documents, htmlOf, type ListedDocument } from './documents.js';
+
+/** Where the build puts the pages that it makes from the folder `docs`, and their list. */
+const FOLDER = new URL('pages/', import.meta.url);
+
+/** A document of the service. */
+interface ListedDocument {
+  /** The last part of its path, such as `http-api`. */
+  readonly name: string;
+  readonly readers: 'everyone' | 'operators';
+  readonly title: string;
+  readonly sections: readonly { readonly id: string; readonly title: string }[];
+}
+
+let list: readonly ListedDocument[] | undefined;
+const pages = new Map<string, string>();
+
+/** Returns all documents in the order of the list. */
+function documents(): readonly ListedDocument[] {
+  return (list ??= JSON.parse(fileOf('documents.json')) as readonly ListedDocument[]);
+}
+
+/** Returns the document as HTML. */
+function htmlOf({ name }: ListedDocument): string {
+  let html = pages.get(name);
+  if (html === undefined) pages.set(name, (html = fileOf(`${name}.html`)));
+  return html;
+}
+
+const fileOf = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
 
 /** What people look for first: a path below {@link DOCS_PATH}, and a sentence. */
 const FIRST: readonly (readonly [title: string, path: string, text: string])[] = [

@@ -1,11 +1,56 @@
 import type { ComponentChildren } from 'preact';
 import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
 import type { PluginsInUse } from '../../../plugin-api/core/http.js';
-import type { Config } from '../../../plugin-api/core/config.js';
+import type { Config, BuiltInPlugin } from '../../../plugin-api/core/config.js';
 import { assetPath } from '../assets/assets.js';
-import { ACCOUNT_PATH, DOCS_PATH } from '../paths.js';
+import {
+  ACCOUNT_PATH,
+  DOCS_PATH,
+  ACCOUNTS_PATH,
+  API_KEYS_PATH,
+  AUDIT_PATH,
+  PLAYGROUND_PATH,
+  REQUESTS_PATH,
+  STATUS_PATH,
+  USAGE_PATH,
+} from '../paths.js';
 import type { NavigationEntry } from '../../../plugin-api/page-extensions.js';
-import { NAVIGATION, OPERATOR_ENTRIES, type Section } from './navigation.js';
+
+interface Entry {
+  readonly section: string;
+  readonly label: string;
+  readonly path: string;
+  /** The plugin of the service without which the page does not exist. */
+  readonly plugin?: BuiltInPlugin;
+}
+
+/** The pages in the navigation of the header, in order. */
+const NAVIGATION = [
+  { section: 'api-keys', label: 'API keys', path: API_KEYS_PATH },
+  { section: 'playground', label: 'Playground', path: PLAYGROUND_PATH },
+  { section: 'usage', label: 'Usage', path: USAGE_PATH, plugin: 'reports' },
+] as const satisfies readonly Entry[];
+
+/** The pages in the navigation of operators only. */
+const OPERATOR_ENTRIES = [
+  { section: 'accounts', label: 'Accounts', path: ACCOUNTS_PATH },
+  { section: 'requests', label: 'Requests', path: REQUESTS_PATH },
+  { section: 'audit', label: 'Audit log', path: AUDIT_PATH, plugin: 'audit' },
+  { section: 'status', label: 'Status', path: STATUS_PATH },
+] as const satisfies readonly Entry[];
+
+/**
+ * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path
+ * of its entry.
+ */
+type Section =
+  | (typeof NAVIGATION)[number]['section']
+  | (typeof OPERATOR_ENTRIES)[number]['section']
+  | 'account'
+  | 'docs'
+  | 'sign-in'
+  | 'sign-up'
+  | `/${string}`;
 
 /**
  * The parts of a page that differ between pages. The layout adds the common parts.

@@ -1,9 +1,9 @@
 import { Get, Inject } from '@nestjs/common';
 import { type Invitation, Invitations } from '../../../plugin-api/core/accounts.js';
-import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
+import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
-import { count } from '../format/numbers.js';
+import { count, limitsOf, money } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
@@ -16,7 +16,68 @@ import { AccountList, AccountTable, sumsOf } from './account-list.js';
 import { accountFilterIn, ACCOUNT_STATES, ROLES, type AccountListFilter } from './listed-account.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 import { overviewSums, SpendSection } from './spend-section.js';
-import { TierTable } from './tier-table.js';
+import { pathWith } from '../parts/query.js';
+
+interface TierTableProps {
+  readonly tiers: readonly TierConfig[];
+  readonly defaultTier: TierConfig;
+  readonly countByTier: ReadonlyMap<string, number>;
+  /** Of the budgets. */
+  readonly currency: string;
+}
+
+interface TierRow {
+  readonly name: string;
+  readonly tier: TierConfig;
+  readonly remark: string | undefined;
+}
+
+/** The tiers of the configuration with their limits and their accounts, and the tiers of accounts that it no longer has. */
+function TierTable({ tiers, defaultTier, countByTier, currency }: TierTableProps) {
+  const gone = [...countByTier.keys()].filter((name) => !tiers.some((tier) => tier.name === name));
+  const rows: readonly TierRow[] = [
+    ...tiers.map((tier) => ({
+      name: tier.name,
+      tier,
+      remark: tier.name === defaultTier.name ? 'default' : undefined,
+    })),
+    ...gone.map((name) => ({
+      name,
+      tier: defaultTier,
+      remark: 'not configured: the default tier applies',
+    })),
+  ];
+  const nameOf = ({ name, remark }: TierRow) => (
+    <>
+      {name} {remark === undefined ? null : <small>{remark}</small>}
+    </>
+  );
+  const budgetOf = ({ tier: { budget } }: TierRow) =>
+    budget === undefined ? 'No budget' : `${money(budget.micros / MICROS, currency)} per ${budget.per}`;
+  const accountsOf = ({ name }: TierRow) => {
+    const accounts = countByTier.get(name) ?? 0;
+    return accounts === 0 ? '0' : <a href={pathWith(ACCOUNTS_PATH, { tier: name })}>{count(accounts)}</a>;
+  };
+  return (
+    <Section id="tiers" title="Tiers">
+      <Table
+        caption="Tiers"
+        rows={rows}
+        columns={[
+          { title: 'Tier', cell: nameOf },
+          ...limitsOf(defaultTier).map(([title], index) => ({
+            title,
+            isNumber: true,
+            cell: ({ tier }: TierRow) => limitsOf(tier)[index]?.[1],
+          })),
+          { title: 'Budget', isNumber: true, cell: budgetOf },
+          { title: 'Accounts', isNumber: true, cell: accountsOf },
+        ]}
+      />
+      <p class="fine">Tiers and their limits are set in CONFIG_FILE.</p>
+    </Section>
+  );
+}
 
 /** What the page reports right after a change. */
 const DONE: ReadonlyMap<unknown, string> = new Map([

@@ -2,15 +2,66 @@ import { Get, Inject } from '@nestjs/common';
 import { publicOriginOf, SessionOnly } from '../../../plugin-api/core/auth.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { javascriptCode, pythonCode, quoted } from '../../../plugin-api/core/common.js';
-import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
-import { SpendBudgets } from '../../../plugin-api/core/usage.js';
+import { type Config, CONFIG, MICROS, type ModelConfig, type TierConfig } from '../../../plugin-api/core/config.js';
+import { SpendBudgets, type BudgetState, costBound, isPriced } from '../../../plugin-api/core/usage.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { optionalPart, Pages } from '../pages.js';
 import { Copyable } from '../parts/blocks.js';
 import { API_KEYS_PATH, PLAYGROUND_PATH } from '../paths.js';
-import { HistoryDialog } from './history-dialog.js';
-import { refusalOf } from './model-refusal.js';
 import { firstOf, ModelChoice, SettingsFields, type ModelChoiceProps } from './settings-fields.js';
+
+/** The tokens of a short question. */
+const SHORT_PROMPT = 20;
+
+/**
+ * Why an account cannot use a model now, in a few words. `undefined`: it can.
+ *
+ * @param budget what is left of the budget of the tier. `undefined`: there is none, or it cannot be read.
+ */
+function refusalOf(model: ModelConfig, tier: TierConfig, budget: BudgetState | undefined): string | undefined {
+  if (tier.budget === undefined) return undefined;
+  if (!isPriced(model)) return 'no price, so not within your budget';
+  if (budget === undefined) return undefined;
+  const left = Math.round((budget.amount - budget.spent - budget.reserved) * MICROS);
+  return costBound(model, SHORT_PROMPT, 1, true).microsOf(1) > left ? 'above the rest of your budget' : undefined;
+}
+
+/** The dialog with the conversations that the browser keeps. The script fills the list. */
+function HistoryDialog() {
+  return (
+    <dialog id="history-dialog" aria-labelledby="history-title">
+      <article>
+        <header>
+          <h2 id="history-title">Conversations</h2>
+          <button id="history-close" type="button" class="quiet">
+            Close
+          </button>
+        </header>
+        <p class="actions">
+          <button id="history-new" type="button">
+            New conversation
+          </button>
+        </p>
+        <label for="history-search">Search</label>
+        <input id="history-search" type="search" autocomplete="off" />
+        <p id="history-status" class="fine" role="status" />
+        <ul id="history-list" />
+        <p class="actions">
+          <button id="history-export" type="button" class="quiet">
+            Export all (JSON)
+          </button>
+          <button id="history-delete-all" type="button" class="quiet">
+            Delete all
+          </button>
+        </p>
+        <p class="fine">
+          Only this browser has the conversations of your account. Signing out deletes them, so export what you want to
+          keep.
+        </p>
+      </article>
+    </dialog>
+  );
+}
 
 @PageController(PLAYGROUND_PATH)
 @SessionOnly()

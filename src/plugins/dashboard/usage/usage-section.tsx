@@ -8,12 +8,57 @@ import { pathWith } from '../parts/query.js';
 import { BarChart, type Series } from './bar-chart.js';
 import { KeyName, keyText } from './request-cells.js';
 import { SpendFigures } from './spend-figures.js';
-import { SignNotes } from './sum-texts.js';
+import { SignNotes, cost, tokens } from './sum-texts.js';
 import { hasChosenDays, UsageFilterForm, type UsageFilter, type UsageFilterFormProps } from './usage-filter.js';
 import type { ShownPeriod } from './usage-reader.js';
 import { busiestOf, UsageSum } from './usage-sum.js';
-import { UsageTable, type UsageLine } from './usage-table.js';
 import type { UsageTotals } from './usage-totals.js';
+import { Table } from '../parts/table.js';
+import { Gauge } from './budget-section.js';
+
+interface UsageLine {
+  readonly name: ComponentChildren;
+  readonly sum: UsageSum;
+}
+
+interface UsageTableProps {
+  readonly caption: string;
+  /** The heading of the first column, such as "Model". */
+  readonly heading: string;
+  readonly lines: readonly UsageLine[];
+  readonly total: UsageSum;
+  readonly withCost: boolean;
+  /** Whether each line shows a bar for its share of all requests. */
+  readonly withShares?: boolean;
+}
+
+/** A table with sums of requests, tokens and costs. */
+function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
+  const totals = { name: 'Total', sum: total };
+  const nameOf = (line: UsageLine) => (
+    <>
+      {line.name}
+      {withShares && line !== totals ? <Gauge share={line.sum.requests / Math.max(1, total.requests)} /> : null}
+    </>
+  );
+  const errorsOf = ({ sum: { errors } }: UsageLine) => (errors > 0 ? <span class="bad">{count(errors)}</span> : '0');
+  return (
+    <Table
+      caption={caption}
+      showsCaption
+      rows={lines}
+      total={totals}
+      columns={[
+        { title: heading, cell: nameOf },
+        { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
+        { title: 'Errors', isNumber: true, cell: errorsOf },
+        { title: 'Input tokens', isNumber: true, cell: ({ sum }) => tokens(sum.inputTokens, sum) },
+        { title: 'Output tokens', isNumber: true, cell: ({ sum }) => tokens(sum.outputTokens, sum) },
+        withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum) },
+      ]}
+    />
+  );
+}
 
 interface UsageSectionProps extends UsageFilterFormProps, Omit<UsageSummaryProps, 'totals' | 'filter'> {
   readonly title: string;

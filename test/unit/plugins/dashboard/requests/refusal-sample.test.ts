@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RefusalSample } from '../../../../../src/plugins/dashboard/requests/refusal-sample.js';
+import { RefusalSample } from '../../../../../src/plugins/dashboard/requests/refusal-recorder.js';
 import type { RefusedRequest } from '../../../../../src/plugins/dashboard/requests/refused-requests.js';
 
 let requests = 0;
