@@ -112,7 +112,7 @@ function withoutPlugin(list: string, plugin: string): string {
     .split('\n')
     .filter((line) => !line.includes(`'./${plugin}/`))
     .join('\n')
-    .replace(new RegExp(`\\b${className},\\s*|,?\\s*\\b${className}\\b(?=\\s*,?\\s*\\])`), '');
+    .replace(new RegExp(`\\b${className},\\s*|,?\\s*\\b${className}\\b,?(?=\\s*\\])`), '');
 }
 
 /** The key of the development account, which the first start prints. */
