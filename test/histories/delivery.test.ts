@@ -1,10 +1,8 @@
-import { ConsoleLogger, Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { DeliveryWorld, type ReceiverState } from './support/delivery-world.js';
 import { LIMIT_MS, replicaOf, simulate, stepsOn, usualSteps } from './support/schedules.js';
-import { SharedDatabase } from './support/simulated-database.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { useVirtualWorld } from './support/virtual-world.js';
 
 const REPLICAS = 2;
 
@@ -24,31 +22,14 @@ const receiver = step(
 );
 
 describe('the delivery of records and events', () => {
-  let time: VirtualTime;
-  let shared: SharedDatabase;
-
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    shared = await SharedDatabase.open();
-  });
-  beforeEach(() => {
-    time = new VirtualTime();
-    time.install();
-  });
-  afterEach(() => {
-    time.restore();
-  });
-  afterAll(async () => {
-    Logger.overrideLogger(new ConsoleLogger());
-    await shared.close();
-  });
+  const virtual = useVirtualWorld();
 
   it(
     'by two replicas keeps every invariant',
     async () => {
       const { pass, link, stop, kill, shutDown } = usual;
       await simulate({
-        time,
+        time: virtual.time,
         steps: [
           record,
           record,
@@ -67,8 +48,8 @@ describe('the delivery of records and events', () => {
         ],
         maxSteps: 25,
         worldOf: async (random) => {
-          shared.begin(time);
-          const world = new DeliveryWorld(time, shared, random);
+          virtual.shared.begin(virtual.time);
+          const world = new DeliveryWorld(virtual.time, virtual.shared, random);
           await world.start(REPLICAS);
           return world;
         },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { CLAIM, FORGET, READ, WRITE } from '../../src/plugins/durable/store/redis/stream-scripts.js';
 import type { RedisClient } from '../../src/platform/redis/redis-client.js';
 import { hold } from '../support/invariants.js';
@@ -11,7 +11,7 @@ import type { AnswerPlan } from './support/simulated-answer.js';
 import { connectedClient, giveTime, SimulatedRedis } from './support/simulated-redis.js';
 import { StreamReplica } from './support/stream-replica.js';
 import { StreamWorld } from './support/stream-world.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { useVirtualTime } from './support/virtual-world.js';
 
 const redis = await testRedis();
 const client = redis && (await connectedClient(redis.url));
@@ -99,15 +99,8 @@ async function lose(world: StreamWorld, number: number, state: LinkState, ms: nu
 }
 
 describe('durable streams', () => {
-  let time: VirtualTime;
+  const virtual = useVirtualTime();
 
-  beforeEach(() => {
-    time = new VirtualTime();
-    time.install();
-  });
-  afterEach(() => {
-    time.restore();
-  });
   afterAll(async () => {
     client?.disconnect();
     await redis?.drop();
@@ -116,18 +109,18 @@ describe('durable streams', () => {
   const onRedis = (random: SeededRandom): StreamWorld => {
     const replicas = Array.from({ length: REPLICAS }, () => {
       return new StreamReplica(
-        (owner) => new SimulatedRedis(time, new Link(time, owner, random), client as RedisClient),
+        (owner) => new SimulatedRedis(virtual.time, new Link(virtual.time, owner, random), client as RedisClient),
       );
     });
-    return new StreamWorld(time, replicas, async () => redis?.flush());
+    return new StreamWorld(virtual.time, replicas, async () => redis?.flush());
   };
-  const inMemory = (): StreamWorld => new StreamWorld(time, [new StreamReplica()]);
+  const inMemory = (): StreamWorld => new StreamWorld(virtual.time, [new StreamReplica()]);
 
   const waitsInVain = async (world: StreamWorld): Promise<void> => {
     await world.claimOnly(0, 'a');
-    await time.pass(1_000);
+    await virtual.time.pass(1_000);
     await world.ask(world.replicas.length - 1, 'a', AT_ONCE);
-    await time.pass(60_000);
+    await virtual.time.pass(60_000);
     const [asked] = world.clients;
     expect(asked?.end).toBe('unavailable');
     expect((asked?.overAtMs ?? 0) - (asked?.askedAtMs ?? 0)).toBeGreaterThan(HEAD_WITHIN_MS - 2_000);
@@ -148,7 +141,7 @@ describe('durable streams', () => {
       const { pass, link, stop, kill, shutDown } = usual;
       const often = [ask, ask, ask, pass, pass, pass, link, link, outage, outage, outageAtEnd, outageAtEnd, stop, stop];
       await simulate({
-        time,
+        time: virtual.time,
         steps: [...often, follow, leave, cancel, kill, shutDown, empty, restart],
         worldOf: onRedis,
       });
@@ -158,7 +151,7 @@ describe('durable streams', () => {
 
   it(
     'in the memory of one process keep every invariant',
-    () => simulate({ time, steps: [ask, ask, usual.pass, follow, leave, cancel], worldOf: inMemory }),
+    () => simulate({ time: virtual.time, steps: [ask, ask, usual.pass, follow, leave, cancel], worldOf: inMemory }),
     LIMIT_MS,
   );
 });

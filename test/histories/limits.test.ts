@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeEach, describe, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import type { RedisClient } from '../../src/platform/redis/redis-client.js';
 import { ADMIT, RENEW, SETTLE, WITHDRAW } from '../../src/throttling/redis/account-scripts.js';
 import { testRedis } from '../support/redis.js';
 import { LimitWorld } from './support/limit-world.js';
 import { LIMIT_MS, replicaOf, simulate, stepsOn, usualSteps } from './support/schedules.js';
 import { connectedClient, giveTime } from './support/simulated-redis.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { useVirtualTime } from './support/virtual-world.js';
 
 const redis = await testRedis();
 const client = redis && (await connectedClient(redis.url));
@@ -23,15 +23,8 @@ const end = step('end', fc.tuple(any, fc.nat({ max: 3 })), (world, [number, inde
 const empty = step('empty', fc.constant(0), (world) => world.empty());
 
 describe('the limits of an account', () => {
-  let time: VirtualTime;
+  const virtual = useVirtualTime();
 
-  beforeEach(() => {
-    time = new VirtualTime();
-    time.install();
-  });
-  afterEach(() => {
-    time.restore();
-  });
   afterAll(async () => {
     client?.disconnect();
     await redis?.drop();
@@ -45,15 +38,15 @@ describe('the limits of an account', () => {
       const { pass, link, stop, kill } = usual;
       const often = [admit, admit, admit, admit, end, end, pass, pass, link, stop];
       await simulate({
-        time,
+        time: virtual.time,
         // What is lost with a killed replica, or with the data of Redis, hides other mistakes.
         steps: [...often, ...often, kill, empty],
         share: 0.5,
         worldOf: async (random) => {
           // At midnight, tokens that are used before are not counted any more.
-          const untilMidnight = DAY_MS - (time.nowMs % DAY_MS);
-          if (untilMidnight < HOUR_MS) await time.pass(untilMidnight);
-          return new LimitWorld(time, randomUUID(), random, client as RedisClient, flush, REPLICAS);
+          const untilMidnight = DAY_MS - (virtual.time.nowMs % DAY_MS);
+          if (untilMidnight < HOUR_MS) await virtual.time.pass(untilMidnight);
+          return new LimitWorld(virtual.time, randomUUID(), random, client as RedisClient, flush, REPLICAS);
         },
       });
     },

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import { ConsoleLogger, Logger } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { MoneyWorld } from './support/money-world.js';
 import { LIMIT_MS, replicaOf, simulate, stepsOn, usualSteps } from './support/schedules.js';
 import type { AnswerPlan } from './support/simulated-answer.js';
-import { SharedDatabase } from './support/simulated-database.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { useVirtualWorld } from './support/virtual-world.js';
 
 const REPLICAS = 3;
 const BUDGETS_MICROS = [300, 2_000, 60_000, 1_000_000];
@@ -33,36 +31,19 @@ const killAtCall = step('killAtCall', fc.constant(REPLICAS - 1), (world, number)
 const leave = step('leave', fc.nat({ max: 30 }), (world, index) => world.leave(index));
 
 describe('budgets and the ledger', () => {
-  let time: VirtualTime;
-  let shared: SharedDatabase;
-
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    shared = await SharedDatabase.open();
-  });
-  beforeEach(() => {
-    time = new VirtualTime();
-    time.install();
-  });
-  afterEach(() => {
-    time.restore();
-  });
-  afterAll(async () => {
-    Logger.overrideLogger(new ConsoleLogger());
-    await shared.close();
-  });
+  const virtual = useVirtualWorld();
 
   it(
     'of three replicas keep every invariant',
     async () => {
       const { pass, link, stop, kill, shutDown } = usual;
       await simulate({
-        time,
+        time: virtual.time,
         steps: [ask, ask, ask, pass, pass, pass, link, link, leave, stop, kill, killAtCall, shutDown],
         maxSteps: 25,
         worldOf: async (random) => {
-          shared.begin(time);
-          const world = new MoneyWorld(time, shared, random, random.pick(BUDGETS_MICROS));
+          virtual.shared.begin(virtual.time);
+          const world = new MoneyWorld(virtual.time, virtual.shared, random, random.pick(BUDGETS_MICROS));
           for (let number = 0; number < REPLICAS; number++) await world.add();
           return world;
         },

@@ -1,12 +1,10 @@
-import { ConsoleLogger, Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest';
+import { afterEach, beforeEach, describe, it } from 'vitest';
 import { ACCOUNTS, CREDENTIALS, type Credential } from './support/credentials.js';
 import { RevocationWorld } from './support/revocation-world.js';
 import { LIMIT_MS, replicaOf, simulate, stepsOn, usualSteps } from './support/schedules.js';
-import { SharedDatabase } from './support/simulated-database.js';
 import { SimulatedProbe } from './support/simulated-probe.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { useVirtualWorld } from './support/virtual-world.js';
 
 const REPLICAS = 3;
 
@@ -46,25 +44,13 @@ const crowd = step('crowd', fc.constant(0), (world) => {
 const restart = step('restart', any, (world, number) => world.restart(number));
 
 describe('revocation', () => {
-  let time: VirtualTime;
-  let shared: SharedDatabase;
+  const virtual = useVirtualWorld();
 
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    shared = await SharedDatabase.open();
-  });
   beforeEach(() => {
-    time = new VirtualTime();
-    time.install();
     SimulatedProbe.install();
   });
   afterEach(() => {
     SimulatedProbe.restore();
-    time.restore();
-  });
-  afterAll(async () => {
-    Logger.overrideLogger(new ConsoleLogger());
-    await shared.close();
   });
 
   it(
@@ -73,12 +59,12 @@ describe('revocation', () => {
       const { pass, link, stop } = usual;
       const often = [use, use, use, openStream, openStream, end, end, pass, pass, pass, link, link, slow, fail, stop];
       await simulate({
-        time,
+        time: virtual.time,
         // The crowd makes each round of each replica read a lot.
         steps: [...often, ...often, leave, leave, disable, disable, enable, enable, restart, restart, crowd],
         worldOf: async (random) => {
-          shared.begin(time);
-          const world = new RevocationWorld(time, shared, random);
+          virtual.shared.begin(virtual.time);
+          const world = new RevocationWorld(virtual.time, virtual.shared, random);
           await world.start(REPLICAS);
           return world;
         },
