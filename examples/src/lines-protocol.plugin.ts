@@ -1,6 +1,7 @@
 import {
   ChatPlugin,
   endpoint,
+  errorEventParts,
   isText,
   ndjson,
   parseJsonObject,
@@ -24,10 +25,10 @@ export class LinesProtocol implements HttpProtocol {
   readonly framing = ndjson;
 
   request({ model, messages, maxTokens }: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
-    const headers = upstream.apiKey === undefined ? {} : { authorization: `Token ${upstream.apiKey}` };
+    const authorization = upstream.apiKey && `Token ${upstream.apiKey}`;
     return {
       url: endpoint(upstream, '/run'),
-      headers: { ...streamHeaders(headers, upstream), accept: 'application/x-ndjson' },
+      headers: streamHeaders({ accept: 'application/x-ndjson', authorization }, upstream),
       body: JSON.stringify({ model, messages, max: maxTokens }),
     };
   }
@@ -40,6 +41,7 @@ export class LinesProtocol implements HttpProtocol {
 function parts({ data }: ProviderEvent): readonly StreamPart[] {
   const line = parseJsonObject(data);
   if (line === undefined) return unreadableEventParts(data);
+  if (line.error !== undefined) return errorEventParts(data, line);
   if (isText(line.out)) return [{ type: 'text', text: line.out }];
   if (line.end !== true) return [];
   const [input, output] = Array.isArray(line.used) ? (line.used as unknown[]) : [];

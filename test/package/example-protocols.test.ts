@@ -8,6 +8,7 @@ import { CompanySigner, CompanyToken } from '../../examples/src/company-credenti
 import { FramesProtocol } from '../../examples/src/frames-protocol.plugin.js';
 import { GatewayProtocol } from '../../examples/src/gateway-protocol.plugin.js';
 import { JobsProtocol } from '../../examples/src/jobs-protocol.plugin.js';
+import { LinesProtocol } from '../../examples/src/lines-protocol.plugin.js';
 
 const ACME_ANSWER = [
   'event: token\ndata: {"t":"Hel"}\n\n',
@@ -178,4 +179,22 @@ describe('the credentials of a company', () => {
     const signature = createHmac('sha256', 'key').update(text).digest('hex');
     expect(headers.authorization).toBe(`Signature k1:${signature}`);
   });
+});
+
+describeProtocol({
+  protocol: new LinesProtocol(),
+  answers: [
+    {
+      name: 'lines/hello',
+      bytes: Buffer.from('{"out":"Hel"}\n{"out":"lo 👋"}\n{"end":true,"used":[3,2]}\n'),
+      expected: {
+        text: 'Hello 👋',
+        complete: true,
+        finish: { reason: 'stop', raw: 'end' },
+        usage: { inputTokens: 3, outputTokens: 2 },
+      },
+    },
+  ],
+  accept: 'application/x-ndjson',
+  hasEventNames: false,
 });

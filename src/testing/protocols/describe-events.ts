@@ -117,27 +117,35 @@ export function describeEvents(
       { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a secret' } } }) },
     ];
 
-    it.each(events)('keeps the text of the provider from the caller and from the log: %o', (event) => {
-      const [part] = partsOf(event);
-      if (part?.type !== 'error') throw new Error('There is no error part.');
-      expect(part.error.message).not.toContain('secret');
-      expect(String(part.error.cause)).not.toContain('secret');
-      expect(String(part.error.cause)).not.toContain('424242');
-    });
+    it.each(events)(
+      'keeps the text of the provider from the caller and from the log: $data.length characters',
+      (event) => {
+        const part = errorPartOf(event);
+        expect(part.error.message).not.toContain('secret');
+        expect(String(part.error.cause)).not.toContain('secret');
+        expect(String(part.error.cause)).not.toContain('424242');
+      },
+    );
 
     it('logs the labels that are identifiers or short numbers, and "other" in place of other labels', () => {
       const labels = { type: 'invalid_request_error', code: 'a piece of the prompt', status: 400 };
-      const [part] = partsOf({ event: 'error', data: JSON.stringify({ error: labels }) });
-      if (part?.type !== 'error') throw new Error('There is no error part.');
+      const part = errorPartOf({ event: 'error', data: JSON.stringify({ error: labels }) });
       expect(part.error.cause).toMatchObject({ message: 'invalid_request_error other 400' });
     });
 
     it('does not log what may be a piece of an answer', () => {
-      const [part] = partsOf({ event: 'message', data: '{"text":"a private answer' });
-      if (part?.type !== 'error') throw new Error('There is no error part.');
+      const part = errorPartOf({ event: 'message', data: '{"text":"a private answer' });
       expect(String(part.error.cause)).not.toContain('private');
     });
   });
+
+  function errorPartOf(event: ProviderEvent) {
+    const [part] = partsOf(event);
+    if (part?.type === 'error') return part;
+    const advice =
+      'Answer an event named "error", and an object with the member "error", with errorEventParts(data, body).';
+    throw new Error(`There is no error part. ${advice}`);
+  }
 
   function checkParts(name: string, data: string): void {
     const parts = partsOf({ event: name, data });
