@@ -5,7 +5,7 @@ export { AppModule } from './app.module.js';
 export { bootstrap } from './platform/start/bootstrap.js';
 export { CONFIG, type Config, type UpstreamConfig } from './platform/config/config.js';
 export { loadConfig } from './platform/config/load-config.js';
-export { CLOCK } from './platform/common/clock.js';
+export { CLOCK, type Clock } from './platform/common/clock.js';
 
 export { ChatPlugin } from './plugin-api/chat-plugin.decorator.js';
 export { PluginRedis } from './plugin-api/plugin-redis.js';

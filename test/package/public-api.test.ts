@@ -18,7 +18,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   index: `
     Account AccountChange AccountLimit AccountLimits AccountsService AdminCommand Admission AdmissionRequest
     AnswerReader ApiErrors ApiKeysService AppModule AuditEntry AuditSink CLOCK CONFIG CallContext Caller
-    ChatCall ChatCaller ChatPlugin ChatRequest ChatService CompletionHook CompletionPart Config
+    ChatCall ChatCaller ChatPlugin ChatRequest ChatService Clock CompletionHook CompletionPart Config
     ConversationRequest Credential CredentialContext CredentialSource CurrentPrincipal DefinedError Form
     FormField FormProblems Framing Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow
     Limit LimitStore LimitedByTier LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition

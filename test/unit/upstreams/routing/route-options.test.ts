@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig, RouteConfig } from '../../../../src/platform/config/config.js';
-import type { GenerationOption, GenerationOptions } from '../../../../src/platform/config/capabilities.js';
+import type { GenerationOption, GenerationOptions, Capability } from '../../../../src/platform/config/capabilities.js';
 import type { OptionNames, Protocol } from '../../../../src/upstreams/contract/protocol.js';
-import { optionsForRoute, withRoutesFor } from '../../../../src/upstreams/routing/route-options.js';
+import {
+  optionsForRoute,
+  withRoutesFor,
+  type CapabilityMembers,
+  neededCapabilities,
+} from '../../../../src/upstreams/routing/route-options.js';
 
 const protocolWith = (generationOptions?: OptionNames) => ({ generationOptions }) as Protocol;
 const FULL = protocolWith({ temperature: 'temperature', top_p: 'top_p', seed: 'seed' });
@@ -54,5 +59,78 @@ describe('the options for a route', () => {
 
   it('have no temperature when the route does not take it', () => {
     expect(optionsForRoute({ temperature: 1, seed: 7 }, FULL, routeTo('a', 'temperature'), {})).toEqual({ seed: 7 });
+  });
+});
+
+const IMAGE = { type: 'image', url: 'https://example.com/a.png' } as const;
+const TEXT = { type: 'text', text: 'Hi' } as const;
+
+const needs = (members: Partial<CapabilityMembers>) =>
+  neededCapabilities({ messages: [{ role: 'user', content: 'Hi' }], ...members }).map(
+    ({ capability, field }) => `${field}: ${capability}`,
+  );
+
+describe('the capabilities that a request needs', () => {
+  it('are none for texts and earlier reasoning', () => {
+    const assistant = {
+      role: 'assistant',
+      content: [{ type: 'reasoning', text: 'hm', signature: 's' }, TEXT],
+    } as const;
+    expect(
+      needs({ messages: [{ role: 'system', content: [TEXT] }, { role: 'user', content: [TEXT] }, assistant] }),
+    ).toEqual([]);
+    expect(needs({ responseFormat: { type: 'text' }, reasoning: { effort: 'none', include_text: true } })).toEqual([]);
+  });
+
+  it('are named by the members', () => {
+    const call = { type: 'tool_call', id: '1', name: 'f', json: '{}' } as const;
+    const result = { toolCallId: '1', content: [TEXT, IMAGE] };
+    expect(
+      needs({
+        messages: [
+          { role: 'user', content: [TEXT, IMAGE] },
+          { role: 'assistant', content: [TEXT, call, call] },
+          { role: 'tool', content: [result] },
+        ],
+        tools: [{ name: 'f', parameters: {} }],
+        responseFormat: { type: 'json' },
+        reasoning: { budget_tokens: 1_024 },
+      }),
+    ).toEqual([
+      ...['tools: tools', 'response_format: structured_output', 'reasoning: reasoning'],
+      ...['messages.0.content.1: images', 'messages.1.content.1: tools', 'messages.2.content: tools'],
+      'messages.2.content.0.content.1: images',
+    ]);
+  });
+});
+
+describe('the routes of a request that needs capabilities', () => {
+  const route = (name: string) => ({ model: name, unsupportedOptions: [] }) as unknown as RouteConfig;
+  const can = (...capabilities: Capability[]) => ({ capabilities }) as unknown as Protocol;
+  const protocols: Readonly<Record<string, Protocol>> = {
+    all: can('images', 'tools'),
+    tools: can('tools'),
+    none: {} as Protocol,
+  };
+  const routesFor = (names: readonly string[], needed: readonly Capability[], capabilities?: readonly Capability[]) =>
+    withRoutesFor(
+      { id: 'acme/fast', capabilities, routes: names.map(route) } as unknown as ModelConfig,
+      {},
+      ({ model }) => protocols[model] ?? can(),
+      needed.map((capability) => ({ capability, field: capability })),
+    ).routes.map(({ model }) => model);
+
+  it('are those whose protocol can take it', () => {
+    expect(routesFor(['none', 'tools', 'all'], ['tools'])).toEqual(['tools', 'all']);
+    expect(routesFor(['none', 'tools', 'all'], ['tools', 'images'])).toEqual(['all']);
+  });
+
+  it('are none if the model cannot take it, and the error names the member and the model', () => {
+    expect(() => routesFor(['all'], ['tools', 'images'], ['tools'])).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ field: 'images', message: 'is not supported by the model acme/fast' }],
+      }) as Error,
+    );
   });
 });
