@@ -53,6 +53,8 @@ const ON_SERVERS = ['contract', 'e2e']
 
 /** Folders with files that take long, as they start many services or try many schedules. */
 const LONG = /[/\\]test[/\\](?:config|crash|histories|replicas|stores)[/\\]/;
+/** This file takes as long as half of all others, so it begins first. */
+const LONGEST = /[/\\]without-plugins\.test\.ts$/;
 /** The part of a run in which the long files begin. One that begins at the end would run alone. */
 const LONG_ONES_BEGIN_WITHIN = 0.8;
 
@@ -61,9 +63,10 @@ class LongOnesAmongOthers extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const long = sorted.filter(({ moduleId }) => LONG.test(moduleId));
-    const others = sorted.filter(({ moduleId }) => !LONG.test(moduleId));
+    const longest = sorted.filter(({ moduleId }) => LONGEST.test(moduleId));
+    const others = sorted.filter(({ moduleId }) => !LONG.test(moduleId) && !LONGEST.test(moduleId));
     const perLongOne = Math.floor((others.length * LONG_ONES_BEGIN_WITHIN) / long.length);
-    return [...long.flatMap((each) => [each, ...others.splice(0, perLongOne)]), ...others];
+    return [...longest, ...long.flatMap((each) => [each, ...others.splice(0, perLongOne)]), ...others];
   }
 }
 
