@@ -1,10 +1,9 @@
 import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { Observable } from 'rxjs';
-import { type Principal, principalOf, restrictionsOf } from '../../plugin-api/core/auth.js';
+import { type Principal, principalOf } from '../../plugin-api/core/auth.js';
 import {
   type ChatCaller,
-  ChatService,
   type DurableAnswer,
   type DurableFacts,
   type EndStream,
@@ -62,7 +61,6 @@ export class DurableStreams implements DurableStreamCounts {
 
   constructor(
     readonly store: StreamStore,
-    private readonly chat: ChatService,
     private readonly openStreams: OpenStreams,
     private readonly drainState: DrainState,
     private readonly replayBudget: ReplayBudget,
@@ -148,11 +146,6 @@ export class DurableStreams implements DurableStreamCounts {
     return credential.kind === 'session' ? Math.max(streamDetachedMs, streamRetentionMs) : streamDetachedMs;
   }
 
-  /** @throws {ServiceError} `model_not_found` when the caller may not use the model. */
-  checkModel(id: string, principal: Principal): void {
-    if (restrictionsOf(principal) !== undefined) this.chat.checkModel(id, principal);
-  }
-
   /** Finds a stream of the account. @throws {ServiceError} `not_found`, or `unavailable`. */
   async find(id: string, { accountId }: Principal): Promise<StoredStream> {
     this.refuseWhileDraining();
@@ -214,8 +207,7 @@ export class DurableStreams implements DurableStreamCounts {
         leaveStream();
         releaseSlot();
       });
-      if (response.closed) leave();
-      else response.once('close', leave);
+      whenClosed(response, leave);
       return { source, leave };
     } catch (error) {
       releaseSlot();
@@ -285,9 +277,14 @@ export class DurableStreams implements DurableStreamCounts {
       leave();
       void parts.return();
     };
-    if (response.closed) end();
-    else response.once('close', end);
+    whenClosed(response, end);
   }
+}
+
+/** Calls the listener when the response is over, at once if it is over already. */
+export function whenClosed(response: Response, listener: () => void): void {
+  if (response.closed) listener();
+  else response.once('close', listener);
 }
 
 function tooManyReadersOfAccount(limit: number): ServiceError {

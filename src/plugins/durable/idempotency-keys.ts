@@ -1,8 +1,8 @@
 import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { principalOf } from '../../plugin-api/core/auth.js';
-import { DURABLE, type DurableOptions, MAX_WAIT_MS } from '../../plugin-api/core/chat.js';
+import { principalOf, restrictionsOf } from '../../plugin-api/core/auth.js';
+import { ChatService, DURABLE, type DurableOptions, MAX_WAIT_MS } from '../../plugin-api/core/chat.js';
 import { ServiceError } from '../../plugin-api/core/common.js';
 import { CONFIG, type Config } from '../../plugin-api/core/config.js';
 import { clientGone } from '../../plugin-api/core/http.js';
@@ -12,7 +12,7 @@ import { ClaimedRequest, type ClaimedStream } from './durable-request.js';
 import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempotency-key.js';
 import { requestKey, type RequestKey, locatorOf } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
-import { DurableStreams } from './durable-streams.js';
+import { DurableStreams, whenClosed } from './durable-streams.js';
 import { StreamStore, type Claim, type StoredStream, type StreamReading } from './store/stream-store.js';
 
 type NewClaim = Extract<Claim, { outcome: 'new' }>;
@@ -28,6 +28,7 @@ export class IdempotencyKeys implements RepeatedRequests {
     private readonly slots: StreamSlots,
     private readonly store: StreamStore,
     private readonly streams: DurableStreams,
+    private readonly chat: ChatService,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -63,7 +64,7 @@ export class IdempotencyKeys implements RepeatedRequests {
     const conversation = conversationOf(body);
     const principal = principalOf(request);
     // The stream of the idempotency key may be one of another API key, which may use the model.
-    this.streams.checkModel(conversation.model, principal);
+    if (restrictionsOf(principal) !== undefined) this.chat.checkModel(conversation.model, principal);
     const key = await requestKey(
       principal.accountId,
       checkedIdempotencyKey(sent),
@@ -137,11 +138,6 @@ function refuseContinuation({ headers }: Request, { stream, reading }: NewClaim)
     'not_found',
     'The stream is not kept any longer. Send the request without Last-Event-ID to generate a new answer.',
   );
-}
-
-function whenClosed(response: Response, listener: () => void): void {
-  if (response.closed) listener();
-  else response.once('close', listener);
 }
 
 /**

@@ -54,18 +54,10 @@ export class StreamReplica implements SimulatedReplica {
         : new RedisStreamStore(connection.asConnection, memory, streamRetentionMs);
     this.openStreams = new OpenStreams(NO_WATCH, drainState, shedLoad, CONFIG);
     const noChat = {} as ChatService;
-    this.streams = new DurableStreams(
-      this.store,
-      noChat,
-      this.openStreams,
-      drainState,
-      new ReplayBudget(),
-      memory,
-      CONFIG,
-    );
+    this.streams = new DurableStreams(this.store, this.openStreams, drainState, new ReplayBudget(), memory, CONFIG);
     this.slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, shedLoad);
     const reflector = { get: () => ({ conversationOf: (body: object) => body }) } as unknown as Reflector;
-    this.keys = new IdempotencyKeys(reflector, this.slots, this.store, this.streams, CONFIG);
+    this.keys = new IdempotencyKeys(reflector, this.slots, this.store, this.streams, noChat, CONFIG);
   }
 
   async shutDown(): Promise<void> {
