@@ -51,9 +51,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   // For API keys, operator keys and sessions.
   ['src/accounts/credentials/use-recorder.ts', 3],
   // These run only with REDIS_URL.
-  ['src/platform/redis/server-health.ts', 1],
   ['src/platform/redis/redis-connection.ts', 1],
-  ['src/platform/common/outage-log.ts', 2],
   ['src/platform/redis/membership.ts', 1],
   ['src/throttling/redis/lease-renewal.ts', 1],
 ]);

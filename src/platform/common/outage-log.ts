@@ -4,13 +4,13 @@ const REPEAT_MS = 60_000;
 
 /**
  * Logs an outage of a store: one line when the store becomes unavailable, one line a minute while it stays unavailable, and
- * one line when it is available again.
+ * one line when it is available again. What checks the store reports each failed check, so the log needs no timer.
  */
 export class OutageLog {
   private readonly logger: Logger;
   /** When the outage began. */
   private since: number | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private loggedAt = 0;
 
   /**
    * @param store the name of the store, such as `Redis`.
@@ -28,23 +28,26 @@ export class OutageLog {
     return this.since !== undefined;
   }
 
+  /** Call this after each failed check of the store. */
   unavailable(reason: string): void {
-    if (this.since !== undefined) return;
-    const since = (this.since = performance.now());
-    this.logger.warn(`${this.store} is unavailable (${reason}): ${this.consequence}`);
-    this.timer = setInterval(() => {
-      this.logger.warn(`${this.store} has been unavailable for ${Math.round((performance.now() - since) / 1000)} s`);
-    }, REPEAT_MS).unref();
+    const now = performance.now();
+    if (this.since !== undefined && now - this.loggedAt < REPEAT_MS) return;
+    this.loggedAt = now;
+    if (this.since === undefined) {
+      this.since = now;
+      this.logger.warn(`${this.store} is unavailable (${reason}): ${this.consequence}`);
+    } else {
+      this.logger.warn(`${this.store} has been unavailable for ${secondsSince(this.since)} s`);
+    }
   }
 
   back(): void {
     if (this.since === undefined) return;
-    this.logger.log(`${this.store} is back after ${Math.round((performance.now() - this.since) / 1000)} s`);
-    this.end();
-  }
-
-  end(): void {
-    clearInterval(this.timer);
+    this.logger.log(`${this.store} is back after ${secondsSince(this.since)} s`);
     this.since = undefined;
   }
+}
+
+function secondsSince(time: number): number {
+  return Math.round((performance.now() - time) / 1000);
 }

@@ -5,11 +5,11 @@ import { readRedisUrl } from '../config/sources/redis-url.js';
 import { ClusterServers } from './cluster-servers.js';
 import { CONNECT_TIMEOUT_MS, newClient, type RedisClient } from './redis-client.js';
 import { RedisTimeout, RedisUnavailable } from './redis-errors.js';
-import { ServerHealth, type ServerEvents } from './server-health.js';
+import { ServerHealth, TICK_MS, type ServerEvents } from './server-health.js';
 
 /** A request waits this long for its reply while Redis replies to others. `ServerHealth` notices sooner that Redis does not reply at all. */
 const QUERY_TIMEOUT_MS = 1000;
-const REVIEW_INTERVAL_MS = 500;
+const TICKS_PER_REVIEW = 5;
 /** How long the replies to earlier commands may take at the end. A Redis that is stuck would never send them. */
 const CLOSE_TIMEOUT_MS = 250;
 const PROBE_KEY = 'chat:probe';
@@ -46,7 +46,8 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   private readonly onUnavailable: (() => void)[] = [];
   private readonly servers: Servers;
   private readonly log: OutageLog;
-  private reviewing: NodeJS.Timeout | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private ticks = 0;
   private isStarted = false;
 
   /** @param url a valid REDIS_URL. Call `onModuleInit` to connect. */
@@ -136,20 +137,18 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       });
     });
     this.servers.start();
+    this.timer = setInterval(() => {
+      this.tick();
+    }, TICK_MS).unref();
     await withTimeout(isUp, CONNECT_TIMEOUT_MS, () => new Error('no reply')).catch(() => undefined);
     this.isStarted = true;
     this.review();
-    this.reviewing = setInterval(() => {
-      if (this.isUnavailable) this.servers.refresh();
-      this.review();
-    }, REVIEW_INTERVAL_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
     // The replies to earlier commands may still arrive, and are not logged.
     this.isStarted = false;
-    clearInterval(this.reviewing);
-    this.log.end();
+    clearInterval(this.timer);
     this.servers.close();
     const { client } = this.servers;
     await withTimeout(client.quit(), CLOSE_TIMEOUT_MS, () => new Error('no reply')).catch(() => undefined);
@@ -158,6 +157,14 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.disconnect();
     await withTimeout(ended, CLOSE_TIMEOUT_MS, () => new Error('no end')).catch(() => undefined);
+  }
+
+  private tick(): void {
+    for (const server of this.servers.all) server.tick();
+    this.ticks += 1;
+    if (!this.isStarted || this.ticks % TICKS_PER_REVIEW !== 0) return;
+    if (this.isUnavailable) this.servers.refresh();
+    this.review();
   }
 
   private review(): void {

@@ -4,7 +4,8 @@ import type { RedisClient } from './redis-client.js';
 import { isOutageReply, isUnknownScript, reasonOf, RedisTimeout, RedisUnavailable } from './redis-errors.js';
 import { RedisScript } from './redis-script.js';
 
-const TICK_MS = 100;
+/** The time between two calls of {@link ServerHealth.tick}. */
+export const TICK_MS = 100;
 /** The first command can come just before a tick, so six ticks are a silence of 500 to 600 ms. */
 const SILENT_TICKS = 6;
 const TICKS_PER_PROBE = 5;
@@ -34,7 +35,6 @@ export class ServerHealth {
   state: 'opening' | 'up' | 'down' = 'opening';
   lastFailure = 'not connected yet';
   private readonly flapDamping = new FlapDamping();
-  private timer: NodeJS.Timeout | undefined;
   private ticks = 0;
   private silentTicks = 0;
   private bytesRead = 0;
@@ -57,9 +57,6 @@ export class ServerHealth {
 
   /** Connects, unless the client is connected already. */
   start(): void {
-    this.timer = setInterval(() => {
-      this.tick();
-    }, TICK_MS).unref();
     if (this.client.status === 'ready') this.onReady();
     else if (this.client.status === 'wait') this.client.connect().catch(() => undefined);
   }
@@ -90,10 +87,17 @@ export class ServerHealth {
     await withTimeout(probed, CHECK_TIMEOUT_MS, () => new RedisTimeout(true));
   }
 
+  /** Probes the server when it is time. Call this every {@link TICK_MS}. */
+  tick(): void {
+    this.ticks += 1;
+    this.noticeSilence();
+    if (this.ticks % TICKS_PER_PROBE === 0 && this.state !== 'up') void this.probe(true);
+    if (this.ticks % TICKS_PER_CHECK === 0 && this.isUp) this.check().catch(() => undefined);
+  }
+
   /** Ends the probes. Further commands fail at once. */
   close(): void {
     this.isOver = true;
-    clearInterval(this.timer);
     this.client.off('ready', this.onReady).off('close', this.onClose);
   }
 
@@ -122,13 +126,6 @@ export class ServerHealth {
     this.flapDamping.refused();
     this.isMisconfigured ||= message.startsWith('MOVED');
     this.goDown(this.isMisconfigured ? IS_CLUSTER : message);
-  }
-
-  private tick(): void {
-    this.ticks += 1;
-    this.noticeSilence();
-    if (this.ticks % TICKS_PER_PROBE === 0 && this.state !== 'up') void this.probe(true);
-    if (this.ticks % TICKS_PER_CHECK === 0 && this.isUp) this.check().catch(() => undefined);
   }
 
   private noticeSilence(): void {

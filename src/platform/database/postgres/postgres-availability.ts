@@ -119,7 +119,6 @@ export class PostgresAvailability extends DatabaseAvailability implements OnModu
   onApplicationShutdown(): void {
     this.isClosed = true;
     clearTimeout(this.redialing);
-    this.log.end();
     this.probe?.close();
   }
 
@@ -225,7 +224,10 @@ export class PostgresAvailability extends DatabaseAvailability implements OnModu
     this.redialing = undefined;
     if (this.isClosed) return;
     if (outcome === 'available') this.becomeAvailable();
-    else this.redialSoon();
+    else {
+      if (this.isUnavailable) this.log.unavailable(this.lastFailure);
+      this.redialSoon();
+    }
   }
 
   private becomeAvailable(): void {
