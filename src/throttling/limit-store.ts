@@ -20,8 +20,7 @@ export interface Limit {
    * streams and tokens. The key is the id of an API key (of the first key in a chain of rotated keys), or what a plugin has chosen,
    * such as a model. `undefined`: the limit counts all requests of the account.
    *
-   * The limits of the account stand first. Limits with the same key stand together, and at most one of them counts tokens of a
-   * day or of a month.
+   * The limits of the account stand first. Limits with the same key stand together.
    */
   readonly key?: string | undefined;
   /** How many units of `requests` an admission uses. By default 1. A negative number gives units of the current window back. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Refusal } from '../../throttling/limit-store.js';
+import type { Limit, Refusal } from '../../throttling/limit-store.js';
 import { limitsOf } from '../../throttling/account-limits.js';
 import { admit, admittedOf, burst, exactly, leaseOf, NO_TOKENS, type LimitStores } from './limit-stores.js';
 
@@ -94,6 +94,26 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     expect(await stores[0]?.peek(accountId, limitsOf({ tokensPerDay: 1000 }))).toMatchObject({
       tokensPerDay: { limit: 1000 },
     });
+  });
+
+  it('of a day and of a month begin each with the tokens of its own window', async () => {
+    const store = await openOne({ since: () => Promise.resolve(900) });
+    const accountId = randomUUID();
+    const ofDay: Limit = { name: 'day', unit: 'tokens', window: 'day', max: 1_000 };
+    const ofMonth: Limit = { name: 'month', unit: 'tokens', window: 'month', max: 50_000 };
+    const limits = [{ ...ofMonth, usedBefore: () => Promise.resolve(4_950) }, ofDay];
+    const lease = leaseOf(await store.admit({ accountId, limits, tokens: exactly(60) }));
+
+    expect(await store.peek(accountId, limits)).toMatchObject({
+      day: { remaining: 40 },
+      month: { remaining: 44_990 },
+    });
+    lease.settle(10);
+    await expect
+      .poll(async () => (await store.peek(accountId, limits)).month?.remaining, { timeout: 5_000 })
+      .toBe(45_040);
+    expect(await store.admit({ accountId, limits, tokens: exactly(91) })).toMatchObject({ refusedBy: 'day' });
+    expect((await store.admit({ accountId, limits, tokens: exactly(90) })).admitted).toBe(true);
   });
 
   it.each([NaN, Infinity, -5, 1e300, 1.5])('report whole numbers whatever is settled, such as %d', async (used) => {

@@ -19,7 +19,7 @@ const SETTLED_MS = 300_000;
 
 /**
  * The common beginning of all scripts. Each account has three keys, and so has each {@link Limit.key} with limits of its own:
- * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `s` the end of the
+ * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `<name>^` the end of the
  *   day or the month whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
  * - KEYS[2], the streams: a sorted set of lease ids by expiry;
  * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry, and of `<id of the lease>:settled:0` for leases
@@ -85,37 +85,41 @@ export const UNSEEDED = -1;
 /**
  * Admits or refuses a request. KEYS: those of the account, then those of each key with limits of its own.
  *
- * ARGV: id of the lease ('' reads the state only); fewest and most tokens. Then for the account, and for each key: the tokens used
- * since the beginning of the day or the month ('?' not queried yet, '' unknown), the end of that day or month, the number of limits,
- * and for each limit its name, unit, window, maximum and cost. A negative cost gives units back.
+ * ARGV: id of the lease ('' reads the state only); fewest and most tokens. Then the number of seeds, and for each seed the position of
+ * its limit, the tokens used since the beginning of the day or the month ('' unknown), and the end of that day or month. Then for the
+ * account, and for each key: the number of limits, and for each limit its name, unit, window, maximum and cost. A negative cost gives
+ * units back.
  * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms. If unseeded, the
- * second number is 1 for the account, and n + 1 for the nth key.
+ * second number is the position of the limit, from 1.
  */
 export const ADMIT = new RedisScript(`${PRELUDE}
 local id, atLeast, atMost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local HEAD, EACH = 3, 5
+local EACH = 5
 local nowText = int(now)
 
--- Reads the counters of the limits whose arguments begin at \`head\`. The fields of the nth of them are at 2n + 1 and 2n + 2.
+-- Reads the counters of the limits whose arguments begin after \`head\`. The fields of the nth of them are at 3n - 1, 3n and 3n + 1.
 local function read(at, head)
-  local first = head + HEAD
-  local last = first + EACH * tonumber(ARGV[head + 2]) - 1
-  local fields = {'v', 's'}
+  local first = head + 1
+  local last = head + EACH * tonumber(ARGV[head])
+  local fields = {'v'}
   for i = first, last, EACH do
     fields[#fields + 1] = ARGV[i]
     fields[#fields + 1] = ARGV[i] .. '@'
+    fields[#fields + 1] = ARGV[i] .. '^'
   end
   local stored = redis.call('HMGET', KEYS[at + 1], unpack(fields))
-  return {at = at, seed = ARGV[head], seedEnd = ARGV[head + 1], first = first, last = last, fields = fields, stored = stored,
-    used = {}, writes = {}, keepUntil = now}
+  return {at = at, first = first, last = last, fields = fields, stored = stored, used = {}, writes = {}, keepUntil = now}
 end
 local function write(subject, field, value)
   subject.writes[#subject.writes + 1] = field
   subject.writes[#subject.writes + 1] = int(value)
 end
 
+local seeds = {}
+local head = 5 + 3 * tonumber(ARGV[4])
+for i = 5, head - 1, 3 do seeds[tonumber(ARGV[i])] = {tokens = tonumber(ARGV[i + 1]), windowEnd = tonumber(ARGV[i + 2])} end
+
 local subjects = {}
-local head = 4
 while head <= #ARGV do
   local subject = read(3 * #subjects, head)
   subjects[#subjects + 1] = subject
@@ -125,7 +129,7 @@ end
 local outcome, granted = ${ADMITTED}, atMost
 local reply = {outcome, granted, now}
 local total = 0
-for position, subject in ipairs(subjects) do
+for _, subject in ipairs(subjects) do
   local stored = subject.stored
   local n = 0
   for i = subject.first, subject.last, EACH do
@@ -134,7 +138,7 @@ for position, subject in ipairs(subjects) do
     local windowEnd = 0
     local used = 0
     if window ~= 'none' then
-      used, windowEnd = current(window, stored[2 * n + 1], stored[2 * n + 2])
+      used, windowEnd = current(window, stored[3 * n - 1], stored[3 * n])
       if windowEnd > subject.keepUntil then subject.keepUntil = windowEnd end
     end
     if unit == 'streams' then
@@ -144,19 +148,19 @@ for position, subject in ipairs(subjects) do
     elseif unit == 'tokens' then
       subject.tokens = subject.tokens or reserved(KEYS[subject.at + 3], tonumber(stored[1]))
       held, needed = subject.tokens, atLeast
-      if (window == 'day' or window == 'month') and tonumber(stored[2]) ~= windowEnd then
-        local seed = subject.seed
-        if seed == '?' or (seed ~= '' and tonumber(subject.seedEnd) ~= windowEnd) then
+      if (window == 'day' or window == 'month') and tonumber(stored[3 * n + 1]) ~= windowEnd then
+        local seed = seeds[total]
+        if not seed or (seed.tokens and seed.windowEnd ~= windowEnd) then
           redis.call('HSET', KEYS[subject.at + 1], 'v', int(subject.tokens))
           expireAfterDay(KEYS[subject.at + 1])
-          return {${UNSEEDED}, position, now}
+          return {${UNSEEDED}, total, now}
         end
-        if seed ~= '' then
+        if seed.tokens then
           -- What was settled meanwhile may be in it.
-          used = math.max(used, tonumber(seed))
-          write(subject, 's', windowEnd)
-          write(subject, subject.fields[2 * n + 1], used)
-          write(subject, subject.fields[2 * n + 2], windowEnd)
+          used = math.max(used, seed.tokens)
+          write(subject, subject.fields[3 * n - 1], used)
+          write(subject, subject.fields[3 * n], windowEnd)
+          write(subject, subject.fields[3 * n + 1], windowEnd)
         end
       end
     end
@@ -179,11 +183,11 @@ for _, subject in ipairs(subjects) do
       local unit, windowEnd = ARGV[i + 1], reply[2 * total + 3]
       reply[2 * total + 2] = reply[2 * total + 2] - (unit == 'tokens' and granted or tonumber(ARGV[i + 4]))
       if unit == 'requests' then
-        write(subject, subject.fields[2 * n + 1], math.max(0, subject.used[n] + tonumber(ARGV[i + 4])))
+        write(subject, subject.fields[3 * n - 1], math.max(0, subject.used[n] + tonumber(ARGV[i + 4])))
       end
-      if windowEnd > 0 and tonumber(subject.stored[2 * n + 2]) ~= windowEnd then
-        if unit ~= 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n]) end
-        write(subject, subject.fields[2 * n + 2], windowEnd)
+      if windowEnd > 0 and tonumber(subject.stored[3 * n]) ~= windowEnd then
+        if unit ~= 'requests' then write(subject, subject.fields[3 * n - 1], subject.used[n]) end
+        write(subject, subject.fields[3 * n], windowEnd)
       end
     end
   end

@@ -21,21 +21,19 @@ import {
   type LeasePart,
   type LimitState,
 } from '../limit-store.js';
-import { TokensUsedLookup, type TokensUsed, wholeTokens, seededLimits, windowOf } from '../tokens/tokens-used.js';
+import { TokensUsedLookup, type SeededLimit, type TokensUsed, wholeTokens, windowOf } from '../tokens/tokens-used.js';
 import { accountKeys, ADMIT, SETTLE, WITHDRAW, ADMITTED, UNSEEDED } from './account-scripts.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { PendingCommands } from './pending-commands.js';
 import { ExhaustedWindows } from './exhausted-windows.js';
 import { resetAfter } from '../in-process/account-use.js';
 
-const NOT_LOOKED_UP = '?';
 const UNKNOWN = '';
 /** The used tokens are looked up at most twice, because midnight can pass once during a lookup. */
 const MAX_LOOKUPS = 2;
 
-/** The used tokens since the beginning of a day or a month, and its end, as arguments of `ADMIT`. */
+/** The used tokens of a limit since the beginning of a day or a month, and its end, as arguments of `ADMIT`. */
 type Seed = readonly [tokens: string, endOfWindow: string];
-const NO_SEED: Seed = [NOT_LOOKED_UP, '0'];
 
 /**
  * Counts in Redis, for all replicas, by the clock of Redis. An admission needs one round trip. While Redis is slow, requests
@@ -129,34 +127,33 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
   }
 
   private async query(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
-    const subjects = subjectsOf(request.limits);
-    const seeds = subjects.map((): Seed => NO_SEED);
-    const lookups = subjects.map(() => 0);
+    const seeds = new Map<Limit, Seed>();
+    const lookups = new Map<Limit, number>();
     for (;;) {
-      const reply = await this.queryOnce(request, id, subjects, seeds);
+      const reply = await this.queryOnce(request, id, seeds);
       const { unseeded } = reply;
       if (unseeded === undefined) return reply;
-      const asked = (lookups[unseeded] = (lookups[unseeded] ?? 0) + 1);
-      const limit = seededLimits(request.limits).find(({ key }) => key === subjects[unseeded]);
-      const window = limit && windowOf(limit, reply.now);
-      const isOver = limit === undefined || window === undefined || asked > MAX_LOOKUPS;
-      const used = isOver ? undefined : await this.lookup.since(request.accountId, window.from, limit);
-      seeds[unseeded] = isOver || used === undefined ? [UNKNOWN, '0'] : [String(used), String(window.until)];
+      const asked = (lookups.get(unseeded) ?? 0) + 1;
+      lookups.set(unseeded, asked);
+      const window = windowOf(unseeded, reply.now);
+      const used = asked > MAX_LOOKUPS ? undefined : await this.lookup.since(request.accountId, window.from, unseeded);
+      seeds.set(unseeded, used === undefined ? [UNKNOWN, '0'] : [String(used), String(window.until)]);
     }
   }
 
   private async queryOnce(
     { accountId, limits, tokens }: AdmissionRequest,
     id: string,
-    subjects: readonly (string | undefined)[],
-    seeds: readonly Seed[],
+    seeds: ReadonlyMap<Limit, Seed>,
   ): Promise<AdmissionReply> {
-    const args = [id, String(tokens.atLeast), String(tokens.atMost)];
+    const args = [id, String(tokens.atLeast), String(tokens.atMost), String(seeds.size)];
+    for (const [limit, seed] of seeds) args.push(String(limits.indexOf(limit) + 1), ...seed);
+    const subjects = subjectsOf(limits);
     const keys: string[] = [];
-    for (const [position, subject] of subjects.entries()) {
+    for (const subject of subjects) {
       const own = subjects.length === 1 ? limits : limits.filter(({ key }) => key === subject);
       keys.push(...accountKeys(accountId, subject));
-      args.push(...(seeds[position] ?? NO_SEED), String(own.length));
+      args.push(String(own.length));
       for (const limit of own) {
         args.push(limit.name, limit.unit, limit.window, String(limit.max), String(costOf(limit)));
       }
@@ -215,11 +212,8 @@ function ofAccount(states: LimitStates, limits: readonly Limit[]): LimitStates {
 
 /** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {
-  /**
-   * Whose tokens of the day or the month are not known yet: 0 for the account, n for the nth key. `undefined`: all that is needed is
-   * known.
-   */
-  readonly unseeded: number | undefined;
+  /** A limit whose used tokens of the day or the month are not known yet. `undefined`: all that is needed is known. */
+  readonly unseeded: SeededLimit | undefined;
   /** The limit that refuses the request. `undefined`: the request is admitted. */
   readonly refusedBy: Limit | undefined;
   readonly granted: number;
@@ -242,7 +236,7 @@ export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionRe
     next += 2;
   }
   return {
-    unseeded: outcome === UNSEEDED ? granted - 1 : undefined,
+    unseeded: outcome === UNSEEDED ? (limits[granted - 1] as SeededLimit | undefined) : undefined,
     refusedBy: limits[outcome - 1],
     granted,
     now,

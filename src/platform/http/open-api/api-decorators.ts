@@ -1,5 +1,5 @@
 import type * as swagger from '@nestjs/swagger';
-import { LIMITS } from '../../config/limits/limit-table.js';
+import { LIMITS, type LimitWindow } from '../../config/limits/limit-table.js';
 
 type Swagger = typeof swagger;
 type DecoratorName = {
@@ -68,8 +68,8 @@ export const REQUEST_ID = {
 };
 
 /** The three headers of a limit. */
-function limitHeaders(suffix: string, label: string, window: 'minute' | 'day', limitedBy: string) {
-  const end = window === 'day' ? 'the day ends, in UTC' : 'the minute ends';
+function limitHeaders(suffix: string, label: string, window: LimitWindow, limitedBy: string) {
+  const end = window === 'minute' ? 'the minute ends' : `the ${window} ends, in UTC`;
   return {
     [`X-RateLimit-Limit${suffix}`]: { description: `The ${label} that ${limitedBy} allows.`, schema: INTEGER },
     [`X-RateLimit-Remaining${suffix}`]: { description: `The remaining part of the ${label}.`, schema: INTEGER },

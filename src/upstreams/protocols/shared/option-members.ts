@@ -1,15 +1,12 @@
-import type { GenerationOption, GenerationOptions } from '../../../platform/config/capabilities.js';
+import {
+  GENERATION_OPTIONS,
+  type GenerationOption,
+  type GenerationOptions,
+} from '../../../platform/config/capabilities.js';
 import type { OptionNames } from '../../contract/protocol.js';
 
 /** All generation options, for a provider that has the same names for them. */
-export const SAME_OPTION_NAMES = {
-  temperature: 'temperature',
-  top_p: 'top_p',
-  stop: 'stop',
-  seed: 'seed',
-  presence_penalty: 'presence_penalty',
-  frequency_penalty: 'frequency_penalty',
-} as const satisfies OptionNames;
+export const SAME_OPTION_NAMES: OptionNames = Object.fromEntries(GENERATION_OPTIONS.map((name) => [name, name]));
 
 /**
  * Returns the generation options of a call as members of the provider's request.
