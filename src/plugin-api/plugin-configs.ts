@@ -50,8 +50,8 @@ export class PluginConfigs {
 
   /** Returns the checked configurations by name, and replaces the members of plugins in the tiers by the checked ones. */
   private checked(config: Config): ReadonlyMap<string, unknown> {
-    const { catalogName, plugins, pluginVariables, tiers } = config;
-    const problems = this.unknown(plugins.keys(), `${catalogName}.plugins`);
+    const { plugins, pluginVariables, tiers } = config;
+    const problems = this.unknown(plugins.keys(), 'CONFIG_FILE.plugins');
     const names = new Set([...this.schemas.keys()].map(variableName));
     for (const { variable, plugin } of pluginVariables) {
       if (!names.has(plugin)) problems.push(`${variable}: there is no plugin of this name`);
@@ -60,12 +60,12 @@ export class PluginConfigs {
     for (const [name, { config: schema, liveConfig = false }] of this.schemas) {
       const own = pluginVariables.filter(({ plugin }) => plugin === variableName(name));
       const { options, issues } = checkedWithVariables(schema, plugins.get(name), own, `the plugin ${name}`);
-      problems.push(...issues.map((issue) => variableIssue(issue, own) ?? `${catalogName}.plugins.${name}${issue}`));
-      if (liveConfig && !isObject(options)) problems.push(`${catalogName}.plugins.${name}: must be an object`);
+      problems.push(...issues.map((issue) => variableIssue(issue, own) ?? `CONFIG_FILE.plugins.${name}${issue}`));
+      if (liveConfig && !isObject(options)) problems.push(`CONFIG_FILE.plugins.${name}: must be an object`);
       byName.set(name, options);
     }
     for (const tier of tiers.values()) {
-      const path = `${catalogName}.tiers.${tier.name}.plugins`;
+      const path = `CONFIG_FILE.tiers.${tier.name}.plugins`;
       problems.push(...this.unknown(Object.keys(tier.plugins), path));
       const checked: Record<string, unknown> = {};
       for (const [name, { tier: schema }] of this.schemas) {
@@ -85,11 +85,11 @@ export class PluginConfigs {
       .map((name) => `${path}.${name}: there is no plugin of this name`);
   }
 
-  private use({ plugins, catalogName }: Config, checked: ReadonlyMap<string, unknown>): void {
+  private use({ plugins }: Config, checked: ReadonlyMap<string, unknown>): void {
     for (const [name, { liveConfig = false }] of this.schemas) {
       if (liveConfig) replaceMembers(this.byName.get(name) as object, checked.get(name) as object);
       else if (!isDeepStrictEqual(plugins.get(name), this.config.plugins.get(name)))
-        this.logger.warn(`${catalogName}.plugins.${name} has changed, and the plugin uses it after a restart`);
+        this.logger.warn(`CONFIG_FILE.plugins.${name} has changed, and the plugin uses it after a restart`);
     }
   }
 }

@@ -52,7 +52,7 @@ export const OPENS_STREAM = 'opens-stream';
 
 /**
  * Marks a route that answers with a long stream. The route answers 503 `unavailable` while the process has MAX_STREAMS open
- * streams or is overloaded. The route must also be `@LimitedByTier()`.
+ * streams or is overloaded. Its requests count against the limits of the tier: `@LimitedByTier()` adds how they use tokens.
  *
  * @since 1.0
  */

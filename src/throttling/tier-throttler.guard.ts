@@ -16,7 +16,7 @@ const NO_STORAGE: ThrottlerStorage = {
 };
 
 /**
- * Global guard, the precheck: determines the limits of a request to a route that is `@LimitedByTier()`, and refuses the
+ * Global guard, the precheck: determines the limits of a request to a route that is `@LimitedByTier()` or `@OpensStream()`, and refuses the
  * request when a refusal is already certain. This guard comes before the guard that reads the body, so a caller without quota
  * cannot make the process read 4 MiB. `AdmissionGuard` counts the request afterwards.
  *
@@ -34,7 +34,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.metadata(context, LIMITED_BY_TIER) === undefined);
+    const isLimited = [LIMITED_BY_TIER, OPENS_STREAM].some((key) => this.metadata(context, key) !== undefined);
+    return Promise.resolve(!isLimited);
   }
 
   /** @param limit requests per minute, or `Infinity` when neither the tier nor the route has such a limit. */

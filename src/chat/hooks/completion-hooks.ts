@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Extensions } from '../../platform/common/extensions/extensions.js';
 import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 import type { PartReader } from '../../upstreams/completion/part-stream.js';
@@ -9,6 +9,8 @@ import { ConversationValidation, isPlainRequest } from '../request/conversation/
 import { IteratedStream } from '../stream/iterated-stream.js';
 import { COMPLETION_HOOKS, type CompletionHook, type HookContext } from './completion-hook.js';
 import { textView, withTexts } from './text-view.js';
+
+const logger = new Logger('CompletionHooks');
 
 /** Runs the hooks of the plugins around each completion. */
 @Injectable()
@@ -61,7 +63,7 @@ export class CompletionHooks implements OnModuleInit {
   async answerTo(request: ConversationRequest, context: HookContext) {
     for (const hook of this.answering) {
       const parts = await hook.answer?.(request, context);
-      if (parts !== undefined) return { name: nameOf(hook), parts: completed(parts) };
+      if (parts !== undefined) return { name: nameOf(hook), parts: completed(parts, nameOf(hook)) };
     }
     return undefined;
   }
@@ -108,13 +110,14 @@ async function transformed(
 }
 
 /** An answer of this process is complete when it ends after its `finish` part. */
-async function* completed(parts: AsyncIterable<CompletionPart>): AsyncIterable<StreamPart> {
+async function* completed(parts: AsyncIterable<CompletionPart>, hook: string): AsyncIterable<StreamPart> {
   let isFinished = false;
   for await (const part of parts) {
     isFinished ||= part.type === 'finish';
     yield part;
   }
   if (isFinished) yield { type: 'complete', last: true };
+  else logger.warn({ msg: 'The answer of a completion hook is incomplete: it has no part of type "finish"', hook });
 }
 
 function nameOf(hook: CompletionHook): string {

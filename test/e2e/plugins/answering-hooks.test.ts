@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { Logger } from '@nestjs/common';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ResponseCachePlugin } from '../../../examples/src/response-cache.plugin.js';
 import type { CompletionHook } from '../../../src/chat/hooks/completion-hook.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
@@ -87,7 +88,9 @@ describe('a hook that answers', () => {
     });
     const refused = await stream(stage.origin, { key: stage.key, body: { max_tokens: 1 } });
     expect(await refused.error()).toMatchObject({ code: 'content_filtered' });
+    const warned = vi.spyOn(Logger.prototype, 'warn');
     expect(await answerOf()).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
+    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ hook: 'Answering' }));
     expect(stage.provider.calls).toHaveLength(0);
   });
 });

@@ -5,6 +5,7 @@ import {
   ChatPlugin,
   ChatService,
   LimitedByTier,
+  OpensStream,
   TokensUsed,
   ServiceError,
   type AccountLimits,
@@ -101,6 +102,26 @@ describe('the limits of a plugin', () => {
       /^The tier allows 1000 tokens per month\. 1000 remain in this month, and this request needs up to \d+\. Send a shorter prompt\.$/,
     );
     expect((await stream(origin, { key, body: { model: MODEL } })).status).toBe(200);
+  });
+});
+
+describe('a route of a plugin that opens a stream', () => {
+  it('counts against the limits of the tier', async () => {
+    @Controller('feed')
+    class Feed {
+      @OpensStream()
+      @Post()
+      feed() {
+        return {};
+      }
+    }
+    @ChatPlugin({ name: 'feed', compatibility: '^1', controllers: [Feed] })
+    class FeedPlugin {}
+    const stage = await setStage(1, { plugins: [FeedPlugin], tiers: { free: { requests_per_minute: 1 } } });
+    stages.push(stage);
+    const call = () =>
+      fetch(`${stage.origin}/api/v1/feed`, { method: 'POST', headers: { authorization: `Bearer ${stage.key}` } });
+    expect([(await call()).status, (await call()).status]).toEqual([201, 429]);
   });
 });
 

@@ -14,6 +14,7 @@ import { Strategy } from 'passport';
 import type { Request } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  ApiErrors,
   ChatPlugin,
   CurrentPrincipal,
   isFromTrustedProxy,
@@ -125,6 +126,7 @@ describe('the OpenAPI document', () => {
     }
     @OutsideApi('acme/orders')
     class Orders {
+      @ApiErrors(400)
       @Post()
       order(@Body() { name }: Order) {
         return { name };
@@ -140,13 +142,15 @@ describe('the OpenAPI document', () => {
     class Plugin {}
     const { origin } = await started(Plugin);
     const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as {
-      paths: Record<string, Record<string, { security?: object }>>;
+      paths: Record<string, Record<string, { security?: object; responses: object }>>;
       components: { schemas: Record<string, object> };
     };
 
     expect((await fetch(`${origin}/acme/orders`)).status).toBe(200);
     expect(Object.keys(document.paths).filter((path) => path.includes('orders'))).toEqual(['/acme/orders']);
     expect(document.paths['/acme/orders']).toMatchObject({ post: { security: [{ bearer: [] }] } });
+    // A route with documented errors has its success, too.
+    expect(Object.keys(document.paths['/acme/orders']?.['post']?.responses ?? {})).toEqual(['201', '400', '500']);
     expect(document.paths['/acme/orders']?.['get']?.security).toBeUndefined();
     expect(document.components.schemas['Order']).toMatchObject({
       required: ['name', 'amount'],

@@ -1,5 +1,5 @@
-import type { Type } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import { RequestMethod, type Type } from '@nestjs/common';
+import { HTTP_CODE_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type * as swagger from '@nestjs/swagger';
@@ -11,8 +11,11 @@ type Swagger = typeof swagger;
 /** Where the library keeps what a controller or a route needs to authenticate. */
 const API_SECURITY = 'swagger/apiSecurity';
 
+/** Where the library keeps the responses of a controller or a route, by status. */
+const API_RESPONSES = 'swagger/apiResponse';
+
 /**
- * Describes what the controllers of plugins leave out: the credential that a route needs, and the members of bodies. Call this
+ * Describes what the controllers of plugins leave out: the credential that a route needs, the members of bodies, and the success. Call this
  * before the document is built. What a decorator of the library says, stays.
  */
 export function describeControllers(library: Swagger, modules: ModulesContainer): void {
@@ -34,8 +37,21 @@ function describeRoute(library: Swagger, controller: Type, prototype: object, na
   if (!has(IS_PUBLIC) && !has(API_SECURITY)) {
     library.ApiBearerAuth()(prototype, name, { value: handler });
   }
+  const statuses = [handler, controller].flatMap((on) =>
+    Object.keys((Reflect.getMetadata(API_RESPONSES, on) as object | undefined) ?? {}),
+  );
+  // The library adds a response only to a route without any, and a route with `@ApiErrors()` has some.
+  if (statuses.length > 0 && statuses.every((status) => Number(status) >= 400)) {
+    library.ApiResponse({ status: successOf(handler), description: '' })(prototype, name, { value: handler });
+  }
   const body = bodyClassOf(controller, prototype, name);
   if (body !== undefined) describeBodyClass(library, body);
+}
+
+/** The status of a route that has no `@Res()`. */
+function successOf(handler: object): number {
+  const isPost = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.POST;
+  return (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (isPost ? 201 : 200);
 }
 
 /** The class of the parameter `@Body()`. */
