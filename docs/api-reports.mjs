@@ -31,7 +31,7 @@ function reportOf(entry, program) {
   const declared = (symbol) =>
     (symbol.declarations ?? []).filter(isOwn).map((declaration) => {
       const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
-      const shown = publicPart(node, (member) => typesIn(member).some((type) => !exported.has(type)));
+      const shown = publicPart(node, (member) => typesIn(member).some((type) => isClass(type) && !exported.has(type)));
       for (const type of typesIn(shown)) if (!exported.has(type)) used.set(type, type.name);
       return withoutEmptyLines(printer.printNode(ts.EmitHint.Unspecified, shown, node.getSourceFile()));
     });
@@ -107,6 +107,10 @@ function isOwnType(declaration) {
       ts.isClassDeclaration(declaration) ||
       (ts.isVariableDeclaration(declaration) && ts.isSourceFile(declaration.parent.parent.parent)))
   );
+}
+
+function isClass({ declarations }) {
+  return declarations.some((declaration) => ts.isClassDeclaration(declaration));
 }
 
 function code(texts) {

@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+import { PARAMTYPES_METADATA } from '@nestjs/common/constants.js';
 import { VERSION } from '../platform/common/version.js';
 import { isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
@@ -91,6 +93,10 @@ function* problemsOf(description: PluginDescription): Generator<string> {
       yield `${member} must name injectable classes or { useFactory, inject }, because Nest creates the objects.`;
     }
   }
+  for (const type of createdClasses(description)) {
+    if (type.length === 0 || Reflect.hasMetadata(PARAMTYPES_METADATA, type)) continue;
+    yield `Nest injects nothing into the class ${type.name}: add @Injectable() to it, and compile it with emitDecoratorMetadata.`;
+  }
   for (const { strategyName, name: type } of strategies) {
     if (!strategyName) yield `the strategy ${type} needs a static "strategyName".`;
   }
@@ -107,6 +113,15 @@ function* problemsOf(description: PluginDescription): Generator<string> {
   for (const type of admin?.commands ?? []) {
     if (!COMMAND.test(type.command.name)) yield `the command ${type.name} needs a name such as "prompts list".`;
   }
+}
+
+/** The classes whose objects Nest creates. */
+function createdClasses(description: PluginDescription): readonly Type[] {
+  const { providers = [], controllers = [] } = description;
+  const extensions = [...CREATED_EXTENSIONS.keys(), ...SINGLE_EXTENSIONS].flatMap((member): readonly unknown[] =>
+    [description[member] ?? []].flat(),
+  );
+  return [...providers, ...controllers, ...extensions].filter((type): type is Type => typeof type === 'function');
 }
 
 function* problemsBetween(descriptions: readonly PluginDescription[]): Generator<string> {

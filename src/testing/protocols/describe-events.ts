@@ -143,7 +143,8 @@ export function describeEvents(
     const [part] = partsOf(event);
     if (part?.type === 'error') return part;
     const advice =
-      'Answer an event named "error", and an object with the member "error", with errorEventParts(data, body).';
+      'Answer an event named "error", and an object with the member "error", with errorEventParts(data, body). ' +
+      'For a framing without names of events, pass hasEventNames: false.';
     throw new Error(`There is no error part. ${advice}`);
   }
 

@@ -65,6 +65,9 @@ function problemsOf(...plugins: (new () => object)[]): string {
 describe('the description of a plugin', () => {
   @Injectable()
   class Bare {}
+  class Needy {
+    constructor(readonly bare: Bare) {}
+  }
   const protocols = [{ name: 'x', transport: 'http' }] as unknown as PluginDescription['protocols'];
   /** A class like this one, with a static member. */
   const named = (type: new () => object, member: string, value: unknown): never =>
@@ -82,6 +85,8 @@ describe('the description of a plugin', () => {
     ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: undefined as never })]],
     ['there is no member "protocol" of a description', [plugin({ protocol: [] } as object)]],
     ['protocols must name injectable classes or { useFactory, inject }', [plugin({ protocols } as object)]],
+    ['Nest injects nothing into the class Needy: add @Injectable()', [plugin({ providers: [Needy] })]],
+    ['Nest injects nothing into the class Needy: add @Injectable()', [plugin({ usageFeeds: [Needy as never] })]],
     ['the class name of the migration Bare must end with the time', [plugin({ migrations: [Bare as never] })]],
     ['an entry of navigation needs a label', [plugin({ navigation: [{ label: 'Ours', path: 'ours' }] })]],
     ['an entry of navigation needs a label', [plugin({ navigation: [{ label: '', path: '/ours' }] })]],
