@@ -3,7 +3,7 @@ import 'reflect-metadata';
 
 export { AppModule } from './app.module.js';
 export { bootstrap } from './platform/start/bootstrap.js';
-export { CONFIG, type Config, type UpstreamConfig } from './platform/config/config.js';
+export { CONFIG, type Config, type TierConfig, type UpstreamConfig } from './platform/config/config.js';
 export { loadConfig } from './platform/config/load-config.js';
 export { CLOCK, type Clock } from './platform/common/clock.js';
 

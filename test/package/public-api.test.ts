@@ -25,7 +25,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
     ModelSource NavigationEntry OpenAiProtocol OpensStream OperatorOnly OutsideApi PLUGIN_CONFIG Page
     PageController PageForm Pages PluginRedis PostForm Principal ProviderEvent ProviderFailure Public
     ReadinessCheck RecordedParts SecurityScheme ServiceError SessionOnly SessionStart StreamFormat StreamPart
-    StreamSender Surface TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord UsageReports bootstrap
+    StreamSender Surface TierConfig TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord UsageReports bootstrap
     credentialsUnavailable defineError endpoint errorEventParts isFromTrustedProxy isText loadConfig ndjson
     optionMembers parseJsonObject providerFailure runAdmin sseEvent streamHeaders tokenCount tokenUsage
     unreadableEventParts

@@ -261,7 +261,11 @@ export interface RouteConfig {
   readonly weight: number;
 }
 
-/** The limits for an account of the tier. An unset limit means that there is no limit. */
+/**
+ * The limits for an account of the tier. An unset limit means that there is no limit.
+ *
+ * @since 1.0
+ */
 export interface TierConfig extends TierLimits {
   readonly name: string;
   /** The upper bound of `max_tokens` in a request. */

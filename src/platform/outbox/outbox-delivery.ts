@@ -19,6 +19,8 @@ interface Delivery<Row> {
   /** Whether the rows of before have their entries. */
   hasHistory: boolean;
   failures: number;
+  /** Why the last delivery has failed. */
+  reason: string;
 }
 
 const EVERY_MS = 1_000;
@@ -53,7 +55,7 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
     for (const name of names) await this.entries.register(table, name, this.now());
     await this.entries.removeUnseen(this.now() - UNSEEN_DAYS * DAY_MS);
     for (const subscriber of subscribers) {
-      const delivery = { table, subscriber, hasHistory: !table.isFromBeginning, failures: 0 };
+      const delivery = { table, subscriber, hasHistory: !table.isFromBeginning, failures: 0, reason: '' };
       const task = new PeriodicTask(() => this.run(delivery));
       this.tasks.push(task);
       this.releases.push(() => this.entries.release(table, subscriber.name, this.owner));
@@ -74,13 +76,18 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
     try {
       while (await this.deliver(delivery));
       if (failures > 0) this.logger.log(`The ${kind} ${subscriber.name} delivers again`);
-      delivery.failures = 0;
+      Object.assign(delivery, { failures: 0, reason: '' });
       return EVERY_MS;
     } catch (error) {
-      if (failures === 0 && !this.stop.signal.aborted) {
-        this.logger.warn({ msg: `The ${kind} ${subscriber.name} fails, and is tried again`, reason: String(error) });
+      const reason = String(error);
+      if (reason !== delivery.reason && !this.stop.signal.aborted) {
+        this.logger.warn({
+          msg: `The ${kind} ${subscriber.name} fails, and is tried again`,
+          reason,
+          failures: failures + 1,
+        });
       }
-      delivery.failures += 1;
+      Object.assign(delivery, { failures: failures + 1, reason });
       return Math.min(MAX_WAIT_MS, EVERY_MS * 2 ** failures);
     }
   }

@@ -84,7 +84,7 @@ interface UsagePart {
 export interface FinishPart {
   readonly type: 'finish';
   readonly reason: FinishReason;
-  /** The provider's own word. */
+  /** The provider's own word. The service replaces a word that no known provider has by the reason. */
   readonly raw: string;
 }
 
