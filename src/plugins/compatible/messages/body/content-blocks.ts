@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../shared/list-of.js';
 import { schemaObject } from './schema-members.js';
 
 /** Lists the kinds in the message about another kind, such as `document`. */
@@ -66,7 +67,7 @@ const ToolResult = z.object({
     .union(
       [
         z.string(),
-        z.array(z.discriminatedUnion('type', [Text, Image, ToolReference], oneOf(['text', 'image', 'tool_reference']))),
+        listOf(z.discriminatedUnion('type', [Text, Image, ToolReference], oneOf(['text', 'image', 'tool_reference']))),
       ],
       TEXT_OR_BLOCKS,
     )
@@ -84,15 +85,15 @@ const AssistantBlock = z.discriminatedUnion(
 
 /** The system prompt: a text, or blocks of text. */
 export const SystemContent = z.union(
-  [z.string(), z.array(z.discriminatedUnion('type', [Text], oneOf(['text'])))],
+  [z.string(), listOf(z.discriminatedUnion('type', [Text], oneOf(['text'])))],
   TEXT_OR_BLOCKS,
 );
 
 export const MessageBody = z.discriminatedUnion(
   'role',
   [
-    z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(UserBlock)], TEXT_OR_BLOCKS) }),
-    z.object({ role: z.literal('assistant'), content: z.union([z.string(), z.array(AssistantBlock)], TEXT_OR_BLOCKS) }),
+    z.object({ role: z.literal('user'), content: z.union([z.string(), listOf(UserBlock)], TEXT_OR_BLOCKS) }),
+    z.object({ role: z.literal('assistant'), content: z.union([z.string(), listOf(AssistantBlock)], TEXT_OR_BLOCKS) }),
     z.object({
       role: z.literal('system'),
       content: SystemContent.nullish(),

@@ -5,6 +5,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** A block without text has no effect, and keeps the positions of the blocks after it. */
 const EMPTY = { type: 'text', text: '' };
 
+/** The blocks of the user that may be converted. */
+const OF_USER: ReadonlySet<unknown> = new Set(['document', 'search_result', 'tool_result']);
+
 /** What an answer of Anthropic has of tools that Anthropic has run, and of changes of its model. The text after it has the results. */
 const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|fallback|\w+_tool_result)$/;
 
@@ -28,6 +31,7 @@ export function withConvertedBlocks(body: Json, ignore: (member: string) => void
     const content: readonly unknown[] = message['content'];
     switch (message['role']) {
       case 'user':
+        if (!content.some((block) => isObject(block) && OF_USER.has(block['type']))) return message;
         return withContent(message, content.flatMap(userBlocks));
       case 'assistant':
         return withContent(

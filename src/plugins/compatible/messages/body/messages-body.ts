@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../shared/list-of.js';
 import { CacheControl, Effort, MessageBody, SystemContent } from './content-blocks.js';
 import { schemaObject, unsupportedMember } from './schema-members.js';
 
@@ -63,9 +64,9 @@ const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }
 /** The members that count for the tokens of a prompt. */
 const prompt = {
   model: z.string().min(1).describe('The id of a model, or an alias. `GET models` lists the ids.'),
-  messages: z.array(MessageBody).min(1).describe('The whole conversation.'),
+  messages: listOf(MessageBody).min(1).describe('The whole conversation.'),
   system: SystemContent.nullish().describe('The system prompt.'),
-  tools: z.array(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
+  tools: listOf(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
   mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
   thread: Thread,
   container: unsupportedMember('the service runs no code').optional(),
@@ -84,7 +85,7 @@ export const MessagesBody = z.object({
     .nullish()
     .describe('The sampling temperature, from 0 to 2. The default is 0.7. With `top_p`, there is no default.'),
   top_p: z.number().nullish().describe('The probability mass of the tokens to sample from, from 0 to 1.'),
-  stop_sequences: z.array(z.string()).nullish().describe('Texts that end the answer.'),
+  stop_sequences: listOf(z.string()).nullish().describe('Texts that end the answer.'),
   tool_choice: ToolChoice.nullish(),
   thinking: Thinking.nullish(),
   output_config: z.object({ effort: Effort.nullish(), format: Format }).nullish(),
