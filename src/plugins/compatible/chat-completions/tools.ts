@@ -1,6 +1,7 @@
 import type { ResponseFormat, Tool, ToolChoice } from '../../../plugin-api/core/upstreams.js';
+import { refused, type Ignore } from '../shared/checked-body.js';
 import { customTool, functionOf } from '../shared/custom-tools.js';
-import { isObject, Members } from '../shared/members.js';
+import type { AllowedTool, ChatCompletionsBody, ToolBody } from './chat-completions-body.js';
 
 interface ReadTools {
   readonly tools: readonly Tool[];
@@ -9,86 +10,68 @@ interface ReadTools {
 }
 
 /**
- * Reads the tools. A tool that OpenAI would run is only offered, so the model can do without it.
+ * Converts the tools. A tool that OpenAI would run is only offered, so the model can do without it.
  *
  * @param ignore names a tool that is left out.
  */
-export function toolsOf(given: readonly unknown[], ignore: (member: string) => void): ReadTools {
+export function toolsOf(given: readonly ToolBody[], ignore: Ignore): ReadTools {
   const tools: Tool[] = [];
   const customTools: string[] = [];
-  for (const [index, value] of given.entries()) {
-    const tool = Members.of(value, `tools.${index}`);
-    switch (tool.requiredText('type')) {
-      case 'function':
-        tools.push(functionOf(tool.required('function', tool.inner('function'))));
-        break;
-      case 'custom': {
-        const custom = tool.required('custom', tool.inner('custom'));
-        const read = customTool(custom, custom.inner('format')?.inner('grammar'));
-        tools.push(read);
-        customTools.push(read.name);
-        break;
-      }
-      default:
-        ignore(`tools.${tool.requiredText('type')}`);
-    }
+  for (const tool of given) {
+    if ('function' in tool) tools.push(functionOf(tool.function));
+    else if ('custom' in tool) {
+      tools.push(customTool(tool.custom, tool.custom.format?.grammar));
+      customTools.push(tool.custom.name);
+    } else ignore(`tools.${tool.type}`);
   }
   return { tools, customTools };
 }
 
 /** Returns the choice, and the tools that it allows. With `allowed_tools`, the model gets the allowed tools only. */
 export function toolChoiceOf(
-  body: Members,
+  { tool_choice: choice }: ChatCompletionsBody,
   tools: readonly Tool[],
 ): { readonly choice: ToolChoice | undefined; readonly offered: readonly Tool[] } {
-  const choice = body.any('tool_choice');
-  if (choice === undefined || choice === 'auto' || choice === 'none' || choice === 'required')
-    return { choice, offered: tools };
-  const chosen = isObject(choice) ? body.inner('tool_choice') : undefined;
-  const type = chosen?.oneOf('type', ['function', 'custom', 'allowed_tools']);
-  const called = type && chosen?.inner(type);
-  if (called === undefined) {
-    throw body.refused('tool_choice', 'must be auto, none, required or {"type":"function","function":{"name":…}}');
+  if (choice === undefined || choice === null) return { choice: undefined, offered: tools };
+  if (typeof choice === 'string') return { choice, offered: tools };
+  switch (choice.type) {
+    case 'function':
+      return { choice: { tool: choice.function.name }, offered: tools };
+    case 'custom':
+      return { choice: { tool: choice.custom.name }, offered: tools };
+    case 'allowed_tools': {
+      const { mode, tools: allowed } = choice.allowed_tools;
+      return { choice: mode ?? undefined, offered: allowedTools(allowed, tools) };
+    }
   }
-  if (type !== 'allowed_tools') return { choice: { tool: called.requiredText('name') }, offered: tools };
-  return { choice: called.oneOf('mode', ['auto', 'required'] as const), offered: allowedTools(called, tools) };
 }
 
+const ALLOWED = 'tool_choice.allowed_tools.tools';
+
 /** Tools of other types were left out of the tools. */
-function allowedTools(allowed: Members, tools: readonly Tool[]): readonly Tool[] {
+function allowedTools(allowed: readonly AllowedTool[], tools: readonly Tool[]): readonly Tool[] {
   const names = new Set<string>();
-  for (const tool of allowed.objects('tools') ?? []) {
-    const type = tool.requiredText('type');
-    if (type !== 'function' && type !== 'custom') continue;
-    const called = tool.required(type, tool.inner(type));
-    const name = called.requiredText('name');
+  for (const [index, tool] of allowed.entries()) {
+    const called = 'function' in tool ? tool.function : 'custom' in tool ? tool.custom : undefined;
+    if (called === undefined) continue;
+    const { name } = called;
     if (!tools.some((offered) => offered.name === name))
-      throw called.refused('name', 'must be the name of a tool in tools');
+      throw refused(`${ALLOWED}.${index}.${tool.type}.name`, 'must be the name of a tool in tools');
     names.add(name);
   }
-  if (names.size === 0) throw allowed.refused('tools', 'must have a function: the service runs no tools of its own');
+  if (names.size === 0) throw refused(ALLOWED, 'must have a function: the service runs no tools of its own');
   return tools.filter(({ name }) => names.has(name));
 }
 
-export function responseFormatOf(body: Members): ResponseFormat | undefined {
-  const format = body.inner('response_format');
-  switch (format?.oneOf('type', ['text', 'json_object', 'json_schema'])) {
-    case undefined:
-      if (format !== undefined) throw format.refused('type', 'is required');
-      return undefined;
-    case 'text':
-      return undefined;
-    case 'json_object':
-      return { type: 'json' };
-    case 'json_schema': {
-      const definition = format.required('json_schema', format.inner('json_schema'));
-      return {
-        type: 'json_schema',
-        name: definition.requiredText('name'),
-        description: definition.text('description'),
-        schema: definition.json('schema') ?? {},
-        strict: definition.boolean('strict'),
-      };
-    }
-  }
+export function responseFormatOf({ response_format: format }: ChatCompletionsBody): ResponseFormat | undefined {
+  if (format?.type === 'json_object') return { type: 'json' };
+  if (format?.type !== 'json_schema') return undefined;
+  const { name, description, schema, strict } = format.json_schema;
+  return {
+    type: 'json_schema',
+    name,
+    description: description ?? undefined,
+    schema: schema ?? {},
+    strict: strict ?? undefined,
+  };
 }

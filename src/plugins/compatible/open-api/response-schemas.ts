@@ -1,139 +1,24 @@
 import { z } from 'zod';
-import { MAX_ITEMS, SUMMARIES } from '../responses/request/responses-request.js';
-import { MODES } from '../responses/request/tools.js';
-import { EFFORTS } from '../shared/body-fields.js';
-import {
-  anyObject,
-  imageDetail,
-  isParallel,
-  isStream,
-  MODEL,
-  penalty,
-  seconds,
-  temperature,
-  tokens,
-  toolName,
-  toolParameters,
-  topP,
-} from './common-schemas.js';
+import { ResponsesBody, SUMMARIES } from '../responses/request/responses-body.js';
+import { MODES } from '../responses/request/tool-schemas.js';
+import { Effort, flag, text, toolName } from '../shared/common-members.js';
+import { anyObject, seconds, tokens } from './common-schemas.js';
 
-const InputText = z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
-const Refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
-const InputImage = z.object({
-  type: z.literal('input_image'),
-  image_url: z.string().describe('A data URL, or an https URL.'),
-  detail: imageDetail,
-});
 const ReasoningText = z.object({ type: z.literal('reasoning_text'), text: z.string() });
 const SummaryText = z.object({ type: z.literal('summary_text'), text: z.string() });
-const ofMessage = { type: z.literal('message').nullish(), id: z.string().nullish(), status: z.string().nullish() };
-const content = z.union([z.string(), z.array(z.union([InputText, InputImage]))]);
-const textContent = z.union([z.string(), z.array(z.union([InputText, Refusal]))]);
-
-const InputItem = z.union([
-  z.object({ ...ofMessage, role: z.literal('user'), content }),
-  z.object({ ...ofMessage, role: z.enum(['system', 'developer', 'assistant']), content: textContent }),
-  z.object({
-    type: z.literal('function_call'),
-    id: z.string().nullish(),
-    call_id: z.string().min(1),
-    name: toolName,
-    arguments: z.string().describe('A JSON text.'),
-    status: z.string().nullish(),
-  }),
-  z.object({
-    type: z.literal('function_call_output'),
-    id: z.string().nullish(),
-    call_id: z.string().min(1),
-    output: content,
-    status: z.string().nullish(),
-  }),
-  z.object({
-    type: z.literal('reasoning'),
-    id: z.string().nullish(),
-    summary: z.array(SummaryText).nullish(),
-    content: z.array(ReasoningText).nullish(),
-    encrypted_content: z.string().nullish().describe('Send it back as the response has it.'),
-    status: z.string().nullish(),
-  }),
-  z
-    .looseObject({
-      type: z.enum([
-        'custom_tool_call',
-        'custom_tool_call_output',
-        'additional_tools',
-        'tool_search_call',
-        'tool_search_output',
-        'agent_message',
-        'web_search_call',
-      ]),
-    })
-    .describe('More items of agents.'),
-]);
-
 const NamedTool = z.object({ type: z.literal('function'), name: toolName });
-const ChosenTool = z.looseObject({ type: z.string(), name: z.string().nullish(), namespace: z.string().nullish() });
-const OtherTool = z
-  .looseObject({ type: z.string() })
-  .describe(
-    'A `namespace` of functions, a `custom` tool, or a `tool_search` of the client. Tools of a service are left out.',
-  );
+
 const Format = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
   z.object({ type: z.literal('json_object') }),
   z.object({
     type: z.literal('json_schema'),
-    name: z.string().nullish(),
-    description: z.string().nullish(),
+    name: text,
+    description: text,
     schema: anyObject.nullish(),
-    strict: z.boolean().nullish(),
+    strict: flag,
   }),
 ]);
-
-const ResponseRequest = z.object({
-  model: MODEL,
-  input: z
-    .union([z.string().min(1), z.array(InputItem).max(MAX_ITEMS)])
-    .describe('The whole conversation: a text of the user, or items. It may be missing if there are `instructions`.'),
-  instructions: z.string().nullish().describe('The first system message.'),
-  tools: z
-    .array(
-      z.union([
-        z.object({
-          ...NamedTool.shape,
-          description: z.string().nullish(),
-          parameters: toolParameters,
-          strict: z.boolean().nullish(),
-        }),
-        OtherTool,
-      ]),
-    )
-    .nullish()
-    .describe('Functions. The service runs no tools of its own.'),
-  tool_choice: z
-    .union([
-      z.enum(MODES),
-      NamedTool,
-      z.object({ type: z.literal('custom'), name: toolName }),
-      z.object({ type: z.literal('allowed_tools'), tools: z.array(ChosenTool).min(1), mode: z.enum(MODES).nullish() }),
-    ])
-    .nullish(),
-  parallel_tool_calls: isParallel,
-  text: z.object({ format: Format.nullish() }).nullish(),
-  reasoning: z
-    .object({
-      effort: z.enum(EFFORTS).nullish(),
-      summary: z.enum(SUMMARIES).nullish().describe('Asks for the text of the reasoning, and shows it as a summary.'),
-    })
-    .nullish(),
-  max_output_tokens: z.int().min(1).nullish().describe('The maximum number of tokens of the answer.'),
-  temperature,
-  top_p: topP,
-  frequency_penalty: penalty('tokens by the number of their occurrences'),
-  presence_penalty: penalty('tokens that have occurred'),
-  stream: isStream,
-  store: z.boolean().nullish().describe('The service stores no responses. The response says `store: false`.'),
-});
 
 const status = z.enum(['in_progress', 'completed', 'incomplete']);
 const OutputText = z.object({
@@ -202,7 +87,7 @@ const Response = z.object({
   frequency_penalty: z.number(),
   top_logprobs: z.literal(0),
   temperature: z.number(),
-  reasoning: z.object({ effort: z.enum(EFFORTS).nullable(), summary: z.enum(SUMMARIES).nullable() }),
+  reasoning: z.object({ effort: Effort.nullable(), summary: z.enum(SUMMARIES).nullable() }),
   usage: z
     .object({
       input_tokens: tokens,
@@ -285,4 +170,4 @@ const ResponseEvent = z.union([
   }),
 ]);
 
-export const RESPONSE_SCHEMAS = { ResponseRequest, ResponseItem, Response, ResponseEvent };
+export const RESPONSE_SCHEMAS = { ResponseRequest: ResponsesBody, ResponseItem, Response, ResponseEvent };

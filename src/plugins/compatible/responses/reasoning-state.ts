@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Members } from '../shared/members.js';
+import type { SentBody } from '../shared/checked-body.js';
 
 /**
  * What `encrypted_content` of a reasoning item carries, so that the next turn has it again. Clients send the member back as it
@@ -40,8 +40,13 @@ export function decodeState(content: string): ReasoningState {
 /** The protocol whose providers have reasoning items in the form of this surface. */
 const SAME_FORM = 'openai-responses';
 
-/** Returns the state for an item with the content of a provider, which the client has from elsewhere. It goes on as it is. */
-export function providerState(content: string, item: Members): string {
-  const ofItem = { id: item.text('id'), type: 'reasoning', encrypted_content: content };
-  return `${SAME_FORM}:${JSON.stringify({ ...ofItem, summary: item.any('summary') ?? [], content: item.any('content') })}`;
+/**
+ * Returns the state for an item with the content of a provider, which the client has from elsewhere. It goes on as it is.
+ *
+ * @param id the id of the item.
+ */
+export function providerState(encrypted_content: string, id: string | undefined, item: SentBody): string {
+  const summary = item['summary'] ?? [];
+  const content = item['content'] ?? undefined;
+  return `${SAME_FORM}:${JSON.stringify({ id, type: 'reasoning', encrypted_content, summary, content })}`;
 }

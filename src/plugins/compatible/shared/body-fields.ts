@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../plugin-api/core/common.js';
-import type { ImageContent, Message, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
-import type { Members } from './members.js';
+import type { Message } from '../../../plugin-api/core/upstreams.js';
 
 /** Where a message of the conversation stands in the body of the client. */
 export interface BodyPlace {
@@ -69,20 +68,4 @@ export function placedField(field: string, places: readonly BodyPlace[], { membe
 export function renamed(path: string, names: Names): string {
   const [from, to] = names.find(([pattern]) => pattern.test(path)) ?? [];
   return from === undefined || to === undefined ? path : path.replace(from, to);
-}
-
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-
-/** Reads an effort of reasoning. `max` has the effect of `xhigh`. @throws {ServiceError} `invalid_request`. */
-export function effortOf(members: Members, name: string): ReasoningOptions['effort'] {
-  const effort = members.oneOf(name, EFFORTS);
-  return effort === 'max' ? 'xhigh' : effort;
-}
-
-export const DETAILS = ['auto', 'low', 'high', 'original'] as const;
-
-/** Reads the member `detail` of an image. `original` has the effect of `high`. @throws {ServiceError} `invalid_request`. */
-export function detailOf(image: Members): Pick<ImageContent, 'detail'> {
-  const detail = image.oneOf('detail', DETAILS);
-  return detail === undefined ? {} : { detail: detail === 'original' ? 'high' : detail };
 }

@@ -1,5 +1,13 @@
+import { z } from 'zod';
 import type { Tool } from '../../../plugin-api/core/upstreams.js';
-import { isObject, type Members } from './members.js';
+import { flag, isObject, schemaObject, text, toolName } from './common-members.js';
+
+export const CustomTool = z.object({ name: toolName, description: text });
+export const FunctionTool = CustomTool.extend({
+  parameters: schemaObject.nullish().describe('The JSON Schema of the arguments.'),
+  strict: flag,
+});
+export const Grammar = z.object({ syntax: text, definition: text });
 
 const TEXT_INPUT = {
   type: 'object',
@@ -9,17 +17,14 @@ const TEXT_INPUT = {
 };
 
 /**
- * Reads the definition of a custom tool, whose input is a text: a function with the argument `input`. The model must follow a grammar of
+ * Returns the function for a custom tool, whose input is a text: a function with the argument `input`. The model must follow a grammar of
  * the input by itself.
- *
- * @param grammar the member with the `syntax` and the `definition` of the grammar.
- * @throws {ServiceError} `invalid_request`.
  */
-export function customTool(tool: Members, grammar: Members | undefined): Tool {
-  const { syntax, definition } = { syntax: grammar?.text('syntax'), definition: grammar?.text('definition') };
-  const rule = grammar && `The member input must match this ${syntax ?? ''} grammar:\n${definition ?? ''}`;
-  const description = [tool.text('description'), rule].filter((text) => text !== undefined).join('\n\n');
-  return { name: tool.requiredText('name'), description, parameters: TEXT_INPUT };
+export function customTool(tool: z.infer<typeof CustomTool>, grammar?: z.infer<typeof Grammar> | null): Tool {
+  const rule =
+    grammar && `The member input must match this ${grammar.syntax ?? ''} grammar:\n${grammar.definition ?? ''}`;
+  const description = [tool.description, rule].filter((text) => (text ?? undefined) !== undefined).join('\n\n');
+  return { name: tool.name, description, parameters: TEXT_INPUT };
 }
 
 /** Returns the arguments of the function for the input of a custom tool. */
@@ -40,12 +45,11 @@ export function customInput(json: string): string {
 /** A tool without parameters. */
 const NO_PARAMETERS = { type: 'object', properties: {} };
 
-/** Reads the definition of a function. @throws {ServiceError} `invalid_request`. */
-export function functionOf(definition: Members): Tool {
+export function functionOf({ name, description, parameters, strict }: z.infer<typeof FunctionTool>): Tool {
   return {
-    name: definition.requiredText('name'),
-    description: definition.text('description'),
-    parameters: definition.json('parameters') ?? NO_PARAMETERS,
-    strict: definition.boolean('strict'),
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? NO_PARAMETERS,
+    strict: strict ?? undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { schemaObject } from '../../shared/common-members.js';
 import { listOf } from '../../shared/list-of.js';
-import { schemaObject } from './schema-members.js';
 
 /** Lists the kinds in the message about another kind, such as `document`. */
 function oneOf(kinds: readonly string[]): { error: (issue: { readonly input?: unknown }) => string } {

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/members.js';
+import { isObject } from '../../shared/common-members.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { listOf } from '../../shared/list-of.js';
 import { CacheControl, Effort, MessageBody, SystemContent } from './content-blocks.js';
-import { schemaObject, unsupportedMember } from './schema-members.js';
+import { isEmptyList, isStream, MODEL, refusedMember, schemaObject } from '../../shared/common-members.js';
+import { listOf } from '../../shared/list-of.js';
 
 /** A tool of Anthropic has another type than `custom`, and no schema. */
 const ClientTool = z.custom<unknown>().superRefine((tool, context) => {
@@ -63,13 +63,16 @@ const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }
 
 /** The members that count for the tokens of a prompt. */
 const prompt = {
-  model: z.string().min(1).describe('The id of a model, or an alias. `GET models` lists the ids.'),
+  model: MODEL.min(1),
   messages: listOf(MessageBody).min(1).describe('The whole conversation.'),
   system: SystemContent.nullish().describe('The system prompt.'),
   tools: listOf(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
-  mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
+  mcp_servers: refusedMember(
+    'is not supported: connect to MCP servers in the client, and send their tools in tools',
+    isEmptyList,
+  ),
   thread: Thread,
-  container: unsupportedMember('the service runs no code').optional(),
+  container: refusedMember('is not supported: the service runs no code', isEmptyList),
 };
 
 /** The members of `POST messages/count_tokens` that the service uses. Other members change nothing. */
@@ -79,7 +82,7 @@ export const CountTokensBody = z.object(prompt);
 export const MessagesBody = z.object({
   ...prompt,
   max_tokens: z.int().min(1).describe('The maximum number of tokens of the answer.'),
-  stream: z.boolean().nullish().describe('Whether the answer is a stream of server-sent events.'),
+  stream: isStream,
   temperature: z
     .number()
     .nullish()

@@ -1,13 +1,29 @@
 import { jsonSource } from '../../../../plugin-api/core/common.js';
-import type { AssistantMessage, Message, ToolResult } from '../../../../plugin-api/core/upstreams.js';
-import { decodeState, providerState } from '../reasoning-state.js';
-import { joinedTexts, piecesOf, textPiecesOf, type Piece } from './input-content.js';
+import type {
+  AssistantMessage,
+  ImageContent,
+  Message,
+  TextContent,
+  ToolResult,
+} from '../../../../plugin-api/core/upstreams.js';
+import { refused, textAt, type Ignore, type SentBody } from '../../shared/checked-body.js';
+import { detailOf, effortOf } from '../../shared/common-members.js';
 import { customArguments } from '../../shared/custom-tools.js';
-import { effortOf } from '../../shared/body-fields.js';
-import { functionName, SEARCH_NAME } from '../offered-tools.js';
-import { refused, type Members } from '../../shared/members.js';
+import { functionName } from '../offered-tools.js';
+import { decodeState, providerState } from '../reasoning-state.js';
+import type { Content, InputItem, ItemOf, MessageItem } from './item-schemas.js';
+import { SEARCH_NAME, type ToolBody } from './tool-schemas.js';
 
 type AnswerContent = Exclude<AssistantMessage['content'], string>[number];
+
+type Part = Exclude<Content, string>[number];
+type TextPart = Exclude<Part, { type: 'input_image' }>;
+
+/** A content of a message, with its path in the body. */
+interface Piece<Part> {
+  readonly content: Part;
+  readonly path: string;
+}
 
 /** A message that is not complete yet, with the paths of its contents in the body. */
 export interface Draft {
@@ -16,18 +32,20 @@ export interface Draft {
   readonly pieces: Piece<unknown>[];
 }
 
-/** What a client of a service that stores responses sends, and what it must send instead. */
-export const SEND_ITEMS =
-  'is not available, because the service stores no responses. Send all items of the conversation in input. ' +
-  'SDKs do this with store: false';
+interface CalledBy {
+  readonly call_id: string;
+  readonly namespace?: string | null | undefined;
+}
 
-export const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
+type ResultItem = ItemOf<'function_call_output' | 'custom_tool_call_output'>;
 
-/** Calls that OpenAI has run. They are over, and the answer after them has their results. */
-const PAST_CALLS: ReadonlySet<string> = new Set([
-  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
-  ...['mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response'],
-]);
+/** Where an item stands in the body. */
+interface ItemPlace {
+  readonly path: string;
+  readonly isLast: boolean;
+  /** The item with all of its members. */
+  readonly sent: SentBody;
+}
 
 /**
  * Turns the items of `input` into messages. The items of one answer become one message, and the results of its calls become one
@@ -36,72 +54,60 @@ const PAST_CALLS: ReadonlySet<string> = new Set([
 export class InputItems {
   readonly drafts: Draft[] = [];
   /** The tools that items bring. */
-  readonly tools: Members[] = [];
+  readonly tools: ToolBody[] = [];
   /** The effort of the answer, if an item has changed it. Codex does this in place of another `reasoning.effort`. */
   effort: ReturnType<typeof effortOf>;
   /** The signatures of calls, by the id of the call. The item with the signature comes before the call. */
   private readonly signatures = new Map<string, string>();
 
   /** @param ignore names an item that has no effect. */
-  constructor(private readonly ignore: (member: string) => void) {}
+  constructor(private readonly ignore: Ignore) {}
 
   addText(role: 'system' | 'user', text: string, path: string): void {
     if (text !== '') this.push(role, path, [{ content: { type: 'text', text }, path }]);
   }
 
-  /**
-   * @param isLast whether it is the last item of the input.
-   * @throws {ServiceError} `invalid_request`.
-   */
-  addItem(item: Members, isLast: boolean): void {
-    const type = item.text('type') ?? (item.any('role') !== undefined ? 'message' : 'item_reference');
-    switch (type) {
+  /** @throws {ServiceError} `invalid_request`. */
+  addItem(item: InputItem, place: ItemPlace): void {
+    const { path } = place;
+    switch (item.type) {
       case 'message':
-        this.addMessage(item, isLast);
+      case null:
+      case undefined:
+        this.addMessage(item, place);
         break;
       case 'function_call':
-        this.addCall(item, item.requiredText('arguments') || '{}');
+        this.addCall(item, item.name, item.arguments || '{}', path);
         break;
       case 'custom_tool_call':
-        this.addCall(item, customArguments(item.requiredText('input')));
+        this.addCall(item, item.name, customArguments(item.input), path);
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.addResult(item);
+        this.addResult(item, path);
         break;
       case 'additional_tools':
-        this.tools.push(...(item.objects('tools') ?? []));
+        this.tools.push(...(item.tools ?? []));
         break;
       case 'tool_search_call':
-        // Of a search by the provider, only the tools in its output matter.
-        if (item.text('call_id') !== undefined) this.addCall(item, argumentsOf(item), SEARCH_NAME);
+        this.addCall(item, SEARCH_NAME, argumentsOf(item.arguments), path);
+        break;
+      case 'provider_search':
         break;
       case 'tool_search_output':
-        this.addFoundTools(item);
+        this.addFoundTools(item, path);
         break;
       case 'agent_message':
-        this.push('user', item.path, textPiecesOf(item, 'content'));
+        this.push('user', path, piecesOf(item.content, `${path}.content`));
         break;
-      case 'configuration_update': {
-        const reasoning = item.inner('reasoning');
-        this.effort = (reasoning && effortOf(reasoning, 'effort')) ?? this.effort;
+      case 'configuration_update':
+        this.effort = effortOf(item.reasoning?.effort) ?? this.effort;
         break;
-      }
       case 'reasoning':
-        this.addReasoning(item);
+        this.addReasoning(item, place);
         break;
-      case 'item_reference':
-        throw refused(item.path, `is an item_reference, which ${SEND_ITEMS}`);
       default:
-        if (PAST_CALLS.has(type)) {
-          this.ignore(`input.${type}`);
-          break;
-        }
-        throw item.refused(
-          'type',
-          'must be message, reasoning, function_call, custom_tool_call, an output of these calls, additional_tools, ' +
-            'tool_search_call or tool_search_output',
-        );
+        this.ignore(`input.${item.type}`);
     }
   }
 
@@ -114,42 +120,37 @@ export class InputItems {
     });
   }
 
-  private addMessage(item: Members, isLast: boolean): void {
-    const role = item.oneOf('role', ROLES);
-    if (role === undefined) throw item.refused('role', `must be one of ${ROLES.join(', ')}`);
-    if (role === 'assistant') {
-      this.addToAnswer(item, textPiecesOf(item, 'content'));
-      return;
-    }
-    const pieces = role === 'user' ? piecesOf(item, 'content') : textPiecesOf(item, 'content');
+  private addMessage({ role, content }: MessageItem, { path, isLast }: ItemPlace): void {
+    const pieces = piecesOf(content, `${path}.content`);
+    if (role === 'assistant') this.join('assistant', path, pieces);
     // An empty message tells the model nothing. The last one is the question.
-    if (pieces.length > 0) this.push(role === 'developer' ? 'system' : role, item.path, pieces);
-    else if (role === 'user' && isLast) throw item.refused('content', 'must not be empty');
+    else if (pieces.length > 0) this.push(role === 'developer' ? 'system' : role, path, pieces);
+    else if (role === 'user' && isLast) throw refused(`${path}.content`, 'must not be empty');
   }
 
-  private addCall(item: Members, json: string, name = item.requiredText('name')): void {
-    const id = item.requiredText('call_id');
+  private addCall({ call_id: id, namespace }: CalledBy, name: string, json: string, path: string): void {
     const signature = this.signatures.get(id);
     const content: AnswerContent = {
       type: 'tool_call',
       id,
-      name: functionName({ name, namespace: item.text('namespace') }),
+      name: functionName({ name, namespace: namespace ?? undefined }),
       json,
       ...(signature !== undefined && { signature }),
     };
-    this.addToAnswer(item, [{ content, path: item.path }]);
+    this.join('assistant', path, [{ content, path }]);
   }
 
-  private addReasoning(item: Members): void {
-    const sent = item.text('encrypted_content');
-    const state = sent === undefined ? {} : decodeState(sent);
+  private addReasoning(item: ItemOf<'reasoning'>, { path, sent }: ItemPlace): void {
+    const sentContent = item.encrypted_content ?? undefined;
+    const state = sentContent === undefined ? {} : decodeState(sentContent);
     if (state.call !== undefined) {
       if (state.signature !== undefined) this.signatures.set(state.call, state.signature);
       return;
     }
-    const shown = [joinedTexts(item, 'content'), joinedTexts(item, 'summary')].find((text) => text !== '');
+    const shown = [joinedTexts(item.content), joinedTexts(item.summary)].find((text) => text !== '');
     const { text = shown ?? '', signature } = state;
-    const encrypted = sent === undefined || state.encrypted !== sent ? state.encrypted : providerState(sent, item);
+    const isOfProvider = sentContent !== undefined && state.encrypted === sentContent;
+    const encrypted = isOfProvider ? providerState(sentContent, textAt(item.id, `${path}.id`), sent) : state.encrypted;
     if (text === '' && signature === undefined && encrypted === undefined) return;
     const content: AnswerContent = {
       type: 'reasoning',
@@ -157,37 +158,29 @@ export class InputItems {
       ...(signature !== undefined && { signature }),
       ...(encrypted !== undefined && { encrypted }),
     };
-    this.addToAnswer(item, [{ content, path: item.path }]);
+    this.join('assistant', path, [{ content, path }]);
   }
 
-  private addResult(item: Members): void {
-    const pieces = piecesOf(item, 'output').map(({ content }) => content);
+  private addResult({ call_id: toolCallId, output }: ResultItem, path: string): void {
+    const pieces = piecesOf(output, `${path}.output`).map(({ content }) => content);
     const [only] = pieces;
     const content = pieces.length === 1 && only?.type === 'text' ? only.text : pieces;
-    const result: ToolResult = {
-      toolCallId: item.requiredText('call_id'),
-      content: pieces.length === 0 ? '' : content,
-    };
-    this.join('tool', item.path, [{ content: result, path: item.path }]);
+    const result: ToolResult = { toolCallId, content: pieces.length === 0 ? '' : content };
+    this.join('tool', path, [{ content: result, path }]);
   }
 
   /** The model reads the names, and gets the tools themselves with the other tools. */
-  private addFoundTools(item: Members): void {
-    const tools = item.objects('tools') ?? [];
-    this.tools.push(...tools);
-    const toolCallId = item.text('call_id');
-    if (toolCallId === undefined) return;
-    const names = tools.flatMap((tool) => namesOf(tool)).join(', ');
+  private addFoundTools({ call_id, tools }: ItemOf<'tool_search_output'>, path: string): void {
+    this.tools.push(...(tools ?? []));
+    if (call_id === undefined || call_id === null) return;
+    const names = (tools ?? []).flatMap((tool, index) => namesOf(tool, `${path}.tools.${index}`)).join(', ');
     const content = names === '' ? 'No tools were found.' : `These tools are available now: ${names}`;
-    this.join('tool', item.path, [{ content: { toolCallId, content }, path: item.path }]);
-  }
-
-  private addToAnswer(item: Members, pieces: readonly Piece<AnswerContent>[]): void {
-    if (pieces.length > 0) this.join('assistant', item.path, pieces);
+    this.join('tool', path, [{ content: { toolCallId: call_id, content }, path }]);
   }
 
   /** Adds contents to the last message, if it has the same role. */
   private join(role: 'assistant' | 'tool', path: string, pieces: readonly Piece<unknown>[]): void {
+    if (pieces.length === 0) return;
     const last = this.drafts.at(-1);
     if (last?.role === role) last.pieces.push(...pieces);
     else this.push(role, path, pieces);
@@ -199,17 +192,47 @@ export class InputItems {
 }
 
 /** Returns the arguments as they arrived. Arguments of the model that are no JSON are a text. */
-function argumentsOf(item: Members): string {
-  const args = item.any('arguments');
-  return typeof args === 'string' ? args : jsonSource(item.json('arguments') ?? {});
+function argumentsOf(args: string | object | null | undefined): string {
+  return typeof args === 'string' ? args : jsonSource(args ?? {});
 }
 
 /** Returns the names of the functions of a tool, or of a namespace. */
-function namesOf(tool: Members): string[] {
-  const name = tool.text('name');
+function namesOf(tool: ToolBody, path: string): string[] {
+  const name = textAt(tool.name, `${path}.name`);
   if (name === undefined) return [];
-  if (tool.text('type') !== 'namespace') return [name];
-  return (tool.objects('tools') ?? []).map((inner) =>
-    functionName({ name: inner.requiredText('name'), namespace: name }),
-  );
+  if (tool.type !== 'namespace') return [name];
+  return (tool.tools ?? []).map((inner, index) => {
+    const at = `${path}.tools.${index}.name`;
+    const innerName = textAt(inner.name, at);
+    if (innerName === undefined) throw refused(at, 'is required');
+    return functionName({ name: innerName, namespace: name });
+  });
+}
+
+/** Converts the content of a message or of a result. Parts without any text are left out. */
+function piecesOf(content: Content, path: string): Piece<TextContent | ImageContent>[] {
+  if (typeof content === 'string') return textPiece(content, path);
+  return content.flatMap((part, index): Piece<TextContent | ImageContent>[] => {
+    const at = `${path}.${index}`;
+    return part.type === 'input_image' ? [{ content: imageOf(part, at), path: at }] : textPiece(textOf(part), at);
+  });
+}
+
+/** Joins the texts of a list of parts, such as a summary. */
+function joinedTexts(parts: readonly TextPart[] | null | undefined): string {
+  const texts = (parts ?? []).map(textOf);
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+function textPiece(text: string, path: string): Piece<TextContent>[] {
+  return text === '' ? [] : [{ content: { type: 'text', text }, path }];
+}
+
+function textOf(part: TextPart): string {
+  return part.type === 'refusal' ? part.refusal : part.text;
+}
+
+function imageOf({ image_url, detail }: Extract<Part, { type: 'input_image' }>, path: string): ImageContent {
+  if (image_url !== undefined && image_url !== null) return { type: 'image', url: image_url, ...detailOf(detail) };
+  throw refused(`${path}.image_url`, 'must be a data URL or an https URL, because the service keeps no files');
 }

@@ -1,59 +1,66 @@
 import { asArrived, isJsonLonger } from '../../../../plugin-api/core/common.js';
 import { DEFAULT_TEMPERATURE } from '../../../../plugin-api/core/chat.js';
 import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
-import type { Members } from '../../shared/members.js';
+import type { SentBody } from '../../shared/checked-body.js';
 import type { ResponseSettings } from '../response/response-resource.js';
+import type { ResponsesBody } from './responses-body.js';
+import type { ToolBody, ToolChoice } from './tool-schemas.js';
 
 /** Longer instructions and tools are not repeated, because each stream repeats them three times. In UTF-16 units of JSON. */
 const MAX_REPEATED = 1024 * 1024;
 
-/** Returns what the response repeats of a request that is read. Without a value, it is the default of Open Responses. */
-export function settingsOf(body: Members, conversation: ConversationRequest): ResponseSettings {
-  const reasoning = body.inner('reasoning');
+/**
+ * Returns what the response repeats of a request. Without a value, it is the default of Open Responses.
+ *
+ * @param sent the body with all of its members.
+ */
+export function settingsOf(body: ResponsesBody, conversation: ConversationRequest, sent: SentBody): ResponseSettings {
+  const { reasoning } = body;
+  const sentTools = sent['tools'] as readonly SentBody[];
   const repeated = {
-    instructions: body.text('instructions') ?? null,
-    tools: (body.objects('tools') ?? []).flatMap(toolOf),
+    instructions: body.instructions ?? null,
+    tools: (body.tools ?? []).flatMap((tool, index) => toolOf(tool, sentTools[index] ?? {})),
   };
   return {
     ...(isJsonLonger(repeated, MAX_REPEATED) ? { instructions: null, tools: [] } : repeated),
-    tool_choice: toolChoiceOf(body),
+    tool_choice: toolChoiceOf(body.tool_choice ?? 'auto'),
     parallel_tool_calls: conversation.parallel_tool_calls ?? true,
     text: { format: formatOf(conversation.response_format) },
     temperature: conversation.temperature ?? (conversation.top_p === undefined ? DEFAULT_TEMPERATURE : 1),
     top_p: conversation.top_p ?? 1,
     presence_penalty: conversation.presence_penalty ?? 0,
     frequency_penalty: conversation.frequency_penalty ?? 0,
-    reasoning: { effort: reasoning?.text('effort') ?? null, summary: reasoning?.text('summary') ?? null },
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     max_output_tokens: conversation.max_tokens ?? null,
   };
 }
 
 /** Returns what the response has of a tool: nothing of a tool that is left out. */
-function toolOf(tool: Members): object[] {
-  const type = tool.requiredText('type');
-  const [name, description] = [tool.text('name'), tool.text('description') ?? null];
-  switch (type) {
+function toolOf(tool: ToolBody, sent: SentBody): object[] {
+  switch (tool.type) {
     case 'function': {
-      const [parameters, strict] = [tool.json('parameters') ?? null, tool.boolean('strict') ?? null];
-      return [{ type, name, description, parameters: parameters && asArrived(parameters), strict }];
+      const { type, name, description = null, parameters, strict = null } = tool;
+      return [{ type, name, description, parameters: parameters ? asArrived(parameters) : null, strict }];
     }
-    case 'custom':
-      return [{ type, name, description, format: tool.any('format') ?? { type: 'text' } }];
-    case 'namespace':
-      return [{ type, name, description, tools: tool.any('tools') ?? [] }];
+    case 'custom': {
+      const { type, name, description = null } = tool;
+      return [{ type, name, description, format: sent['format'] ?? { type: 'text' } }];
+    }
+    case 'namespace': {
+      const { type, name, description = null } = tool;
+      return [{ type, name, description, tools: sent['tools'] ?? [] }];
+    }
     default:
       return [];
   }
 }
 
-function toolChoiceOf(body: Members): unknown {
-  const choice = body.any('tool_choice') ?? 'auto';
+function toolChoiceOf(choice: ToolChoice): unknown {
   if (typeof choice === 'string') return choice;
-  const chosen = body.inner('tool_choice');
-  const type = chosen?.text('type');
-  if (type !== 'allowed_tools') return { type, name: chosen?.text('name') };
-  const tools = chosen?.objects('tools')?.map((tool) => ({ type: tool.text('type'), name: tool.text('name') }));
-  return { type: 'allowed_tools', tools, mode: chosen?.text('mode') ?? 'auto' };
+  const { type } = choice;
+  if (type !== 'allowed_tools') return { type, name: choice.name };
+  const tools = choice.tools.map((tool) => ({ type: tool.type ?? undefined, name: tool.name ?? undefined }));
+  return { type, tools, mode: choice.mode ?? 'auto' };
 }
 
 function formatOf(format: ResponseFormat | undefined): object {

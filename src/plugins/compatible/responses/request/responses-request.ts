@@ -1,21 +1,17 @@
 import { Steps } from '../../../../plugin-api/core/common.js';
 import type { BodyParser } from '../../../../plugin-api/core/http.js';
 import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
+import { checkedBody, ignoredPaths, refused, type Ignore, type SentBody } from '../../shared/checked-body.js';
+import { effortOf } from '../../shared/common-members.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
-import { effortOf } from '../../shared/body-fields.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
-import { Members } from '../../shared/members.js';
 import type { ReasoningForm } from '../response/reasoning-item.js';
 import type { ResponseSettings } from '../response/response-resource.js';
-import { InputItems, type Draft } from './input-items.js';
-import { nameIgnored, refuseUnsupported } from './refused-members.js';
-import { settingsOf } from './response-settings.js';
 import type { ToolOrigin } from '../offered-tools.js';
+import { InputItems, type Draft } from './input-items.js';
+import { ResponsesBody } from './responses-body.js';
+import { settingsOf } from './response-settings.js';
 import { toolsOf } from './tools.js';
-
-export const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
-/** The items of one turn are one message, so there are more items than messages. */
-export const MAX_ITEMS = 10_000;
 
 /** A valid request of `POST /responses`. */
 export interface ResponsesRequest extends CompatibleRequest {
@@ -32,74 +28,70 @@ export interface ResponsesRequest extends CompatibleRequest {
 /** Converts the bodies of `POST /responses`. The service checks the conversation itself, such as the URLs of images. */
 export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
   maxBytes: MAX_COMPATIBLE_BODY_BYTES,
-  async parse(object, ignore) {
-    const body = new Members(object);
-    refuseUnsupported(body);
-    const text = body.inner('text');
-    const reasoning = body.inner('reasoning');
-    const sentEffort = reasoning && effortOf(reasoning, 'effort');
-    const summary = reasoning?.oneOf('summary', SUMMARIES);
-    const model = body.requiredText('model');
-    const items = await inputOf(body, ignore);
-    const effort = items.effort ?? sentEffort;
+  async parse(sent, ignore) {
+    const body = checkedBody(ResponsesBody, sent);
+    const items = await inputOf(body, sent, ignore);
+    const summary = body.reasoning?.summary ?? undefined;
+    const effort = items.effort ?? effortOf(body.reasoning?.effort);
     const { toolUse, origins } = toolsOf(body, items.tools, ignore);
     const conversation: ConversationRequest = {
-      model,
+      model: body.model,
       messages: items.messages(),
-      max_tokens: body.number('max_output_tokens'),
-      temperature: body.number('temperature'),
-      top_p: body.number('top_p'),
-      presence_penalty: body.number('presence_penalty'),
-      frequency_penalty: body.number('frequency_penalty'),
+      max_tokens: body.max_output_tokens ?? undefined,
+      temperature: body.temperature ?? undefined,
+      top_p: body.top_p ?? undefined,
+      presence_penalty: body.presence_penalty ?? undefined,
+      frequency_penalty: body.frequency_penalty ?? undefined,
       ...toolUse,
-      response_format: text && responseFormatOf(text),
+      response_format: responseFormatOf(body),
       ...((effort ?? summary) !== undefined && {
         reasoning: { effort, ...(summary !== undefined && { include_text: true }) },
       }),
     };
-    const isStream = body.boolean('stream') ?? false;
-    const settings = settingsOf(body, conversation);
-    nameIgnored(body, ignore);
+    const settings = settingsOf(body, conversation, sent);
+    for (const path of [...withoutEffect(body), ...ignoredPaths(sent, body)]) ignore(path);
     const reasoningForm = summary === undefined ? 'content' : 'summary';
+    const isStream = body.stream ?? false;
     return { conversation, isStream, reasoningForm, settings, origins, drafts: items.drafts };
   },
 };
 
-async function inputOf(body: Members, ignore: (member: string) => void): Promise<InputItems> {
+async function inputOf(body: ResponsesBody, sent: SentBody, ignore: Ignore): Promise<InputItems> {
   const items = new InputItems(ignore);
-  items.addText('system', body.text('instructions') ?? '', 'instructions');
+  items.addText('system', body.instructions ?? '', 'instructions');
   const instructions = items.drafts.length;
-  const input = body.any('input');
+  const { input } = body;
   if (typeof input === 'string') items.addText('user', input, 'input');
-  else if (Array.isArray(input)) {
-    if (input.length > MAX_ITEMS) throw body.refused('input', `must have at most ${MAX_ITEMS} items`);
+  else {
     const steps = new Steps();
+    const sentItems = sent['input'] as readonly SentBody[];
     for (const [index, item] of input.entries()) {
-      items.addItem(Members.of(item, `input.${index}`), index === input.length - 1);
+      const place = { path: `input.${index}`, isLast: index === input.length - 1, sent: sentItems[index] ?? {} };
+      items.addItem(item, place);
       if (steps.isOver) await steps.next();
     }
   }
-  if (items.drafts.length === instructions) {
-    if (input === undefined && instructions === 0) throw body.refused('input', 'is required');
-    throw body.refused('input', 'must be a text or an array of items, and must not be empty');
-  }
-  return items;
+  if (items.drafts.length > instructions) return items;
+  throw refused('input', 'must be a text or an array of items, and must not be empty');
 }
 
-/** Reads `format` of the member `text`. @throws {ServiceError} `invalid_request`. */
-function responseFormatOf(text: Members): ResponseFormat | undefined {
-  const format = text.inner('format');
-  if (format === undefined) return undefined;
-  const type = format.required('type', format.oneOf('type', ['text', 'json_object', 'json_schema']));
-  if (type === 'text') return undefined;
-  const schema = format.json('schema');
-  // Open Responses does not require the schema. Without a schema, any JSON object is valid.
-  if (type === 'json_object' || schema === undefined) return { type: 'json' };
+function responseFormatOf({ text }: ResponsesBody): ResponseFormat | undefined {
+  const format = text?.format ?? undefined;
+  if (format === undefined || format.type === 'text') return undefined;
+  if (format.type === 'json_object' || !format.schema) return { type: 'json' };
   return {
     type: 'json_schema',
-    name: format.text('name') ?? 'response',
-    description: format.text('description'),
-    schema,
-    strict: format.boolean('strict'),
+    name: format.name ?? 'response',
+    description: format.description ?? undefined,
+    schema: format.schema,
+    strict: format.strict ?? undefined,
   };
+}
+
+/** Yields the members with a value that asks for what the service does not do. */
+function* withoutEffect({ store, truncation, include }: ResponsesBody): Generator<string, void> {
+  if ((store ?? false) !== false) yield 'store';
+  if ((truncation ?? 'disabled') !== 'disabled') yield 'truncation';
+  // The encrypted reasoning is always part of the response, because the next turn needs it.
+  if (include?.some((entry) => entry !== 'reasoning.encrypted_content') === true) yield 'include';
 }

@@ -1,8 +1,8 @@
 import type { ConversationRequest, Tool } from '../../../../plugin-api/core/upstreams.js';
-import type { Members } from '../../shared/members.js';
-import { functionName, offeredTools, type OfferedTool, type ToolOrigin } from '../offered-tools.js';
-
-export const MODES = ['auto', 'none', 'required'] as const;
+import { refused, type Ignore } from '../../shared/checked-body.js';
+import { functionName, offeredTools, type ToolOrigin } from '../offered-tools.js';
+import type { ResponsesBody } from './responses-body.js';
+import type { AllowedTool, Chosen, ToolBody, ToolChoice } from './tool-schemas.js';
 
 type ToolUse = Pick<ConversationRequest, 'tools' | 'tool_choice' | 'parallel_tool_calls'>;
 
@@ -13,64 +13,59 @@ interface ReadTools {
 }
 
 /**
- * Reads the members about tools. With `allowed_tools`, the model gets the allowed tools only, so it cannot call another one.
+ * Converts the members about tools. With `allowed_tools`, the model gets the allowed tools only, so it cannot call another one.
  *
  * @param ofItems the tools in items of the input. They may repeat a tool.
  * @param ignore names a tool that is left out.
  * @throws {ServiceError} `invalid_request`.
  */
-export function toolsOf(body: Members, ofItems: readonly Members[], ignore: (member: string) => void): ReadTools {
-  const own = (body.objects('tools') ?? []).flatMap((tool) => offeredTools(tool, ignore));
+export function toolsOf(body: ResponsesBody, ofItems: readonly ToolBody[], ignore: Ignore): ReadTools {
+  const own = (body.tools ?? []).flatMap((tool) => offeredTools(tool, ignore));
   const more = new Map(
     ofItems.flatMap((tool) => offeredTools(tool, ignore)).map((offered) => [offered.tool.name, offered]),
   );
-  const tools = [...own.filter(({ tool }) => !more.has(tool.name)), ...more.values()];
-  const parallel_tool_calls = body.boolean('parallel_tool_calls');
-  const { offered, tool_choice } = choiceOf(body, tools);
+  const all = [...own.filter(({ tool }) => !more.has(tool.name)), ...more.values()];
+  const parallel_tool_calls = body.parallel_tool_calls ?? undefined;
+  const { tools, tool_choice } = choiceOf(
+    body.tool_choice ?? undefined,
+    all.map(({ tool }) => tool),
+  );
   return {
-    toolUse: offered.length === 0 ? { tool_choice } : { tools: offered, tool_choice, parallel_tool_calls },
-    origins: new Map(tools.map(({ tool, origin }) => [tool.name, origin])),
+    toolUse: tools.length === 0 ? { tool_choice } : { tools, tool_choice, parallel_tool_calls },
+    origins: new Map(all.map(({ tool, origin }) => [tool.name, origin])),
   };
 }
 
-function choiceOf(body: Members, tools: readonly OfferedTool[]): Pick<ToolUse, 'tool_choice'> & { offered: Tool[] } {
-  const choice = body.any('tool_choice');
-  const offered = tools.map(({ tool }) => tool);
+function choiceOf(choice: ToolChoice | undefined, tools: readonly Tool[]): ToolUse & { tools: readonly Tool[] } {
   if (choice === undefined || typeof choice === 'string') {
-    const mode = body.oneOf('tool_choice', MODES);
     // Without tools, these modes say nothing.
-    return { offered, ...(tools.length > 0 || mode === 'required' ? { tool_choice: mode } : {}) };
+    return { tools, ...(tools.length > 0 || choice === 'required' ? { tool_choice: choice } : {}) };
   }
-  const chosen = body.inner('tool_choice');
-  switch (chosen?.text('type')) {
-    case 'function':
-    case 'custom':
-      return { offered, tool_choice: { tool: chosenName(chosen) } };
-    case 'allowed_tools':
-      return { offered: allowedTools(chosen, offered), tool_choice: chosen.oneOf('mode', MODES) };
-    default:
-      throw body.refused(
-        'tool_choice.type',
-        'must be function, custom or allowed_tools: the service runs no tools of its own',
-      );
-  }
+  if (choice.type !== 'allowed_tools') return { tools, tool_choice: { tool: chosenName(choice) } };
+  return { tools: allowedTools(choice.tools, tools), tool_choice: choice.mode ?? undefined };
 }
 
-function chosenName(choice: Members): string {
-  return functionName({ name: choice.requiredText('name'), namespace: choice.text('namespace') });
+function chosenName({ name, namespace }: Chosen): string {
+  return functionName({ name, namespace: namespace ?? undefined });
 }
 
 /** Tools of other types were left out of the tools. */
-function allowedTools(choice: Members, tools: readonly Tool[]): Tool[] {
+function allowedTools(chosen: readonly AllowedTool[], tools: readonly Tool[]): readonly Tool[] {
   const allowed = new Set<string>();
-  for (const tool of choice.objects('tools') ?? []) {
-    if (!['function', 'custom'].includes(tool.text('type') ?? '')) continue;
+  for (const [index, tool] of chosen.entries()) {
+    if (!isChosen(tool)) continue;
     const name = chosenName(tool);
     if (!tools.some((offered) => offered.name === name)) {
-      throw tool.refused('name', 'must be the name of a function in tools');
+      throw refused(`tool_choice.tools.${index}.name`, 'must be the name of a function in tools');
     }
     allowed.add(name);
   }
-  if (allowed.size === 0) throw choice.refused('tools', 'must have a function: the service runs no tools of its own');
+  if (allowed.size === 0) {
+    throw refused('tool_choice.tools', 'must have a function: the service runs no tools of its own');
+  }
   return tools.filter(({ name }) => allowed.has(name));
+}
+
+function isChosen(tool: AllowedTool): tool is Chosen {
+  return tool.type === 'function' || tool.type === 'custom';
 }

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { isObject } from './common-members.js';
+
+interface VariantDefinition extends z.core.$ZodUnionDef {
+  readonly choose: (value: unknown) => z.core.$ZodType;
+}
+
+const Variant = z.core.$constructor('Variant', (variant: z.ZodUnion, definition: VariantDefinition) => {
+  z.ZodUnion.init(variant, definition);
+  variant._zod.parse = (payload, context) => definition.choose(payload.value)._zod.run(payload, context);
+});
+
+/**
+ * The schema of a value that a function chooses by the value. Other than `z.discriminatedUnion`, it has a schema for values of other
+ * types, and the choice may depend on several members.
+ *
+ * @param shown the schemas in the OpenAPI document.
+ */
+export function variantOf<Schema extends z.ZodType>(
+  shown: readonly z.ZodType[],
+  choose: (value: unknown) => Schema,
+): z.ZodType<z.infer<Schema>> {
+  return new Variant({ type: 'union', options: shown, choose }) as unknown as z.ZodType<z.infer<Schema>>;
+}
+
+/** Returns the schema for the member `type` of a value. */
+export function ofType<Schemas extends Readonly<Record<string, z.ZodType>>>(
+  schemas: Schemas,
+  value: unknown,
+): Schemas[keyof Schemas] | undefined {
+  const type = isObject(value) ? value['type'] : undefined;
+  return typeof type === 'string' && Object.hasOwn(schemas, type)
+    ? (schemas[type] as Schemas[keyof Schemas])
+    : undefined;
+}
