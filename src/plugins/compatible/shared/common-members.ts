@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ImageContent, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
 
-/**
- * The schemas of members that several APIs have. They check the types, and `meta` shows the limits in the OpenAPI document: the
- * service checks the limits with the whole conversation.
- */
+// The schemas of members that several APIs have. They check the types, and `meta` shows the limits in the OpenAPI document: the service
+// checks the limits with the whole conversation.
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -41,7 +39,11 @@ export const unionError = (discriminator: string, message: string) => ({
 /** Refuses each value with this message. */
 export const refusal = (error: string) => z.custom<never>(() => false, { error });
 
-/** Refuses each object because of its type. */
+/**
+ * Refuses each value because of its type.
+ *
+ * @param message the message, or returns the message for the type that was sent.
+ */
 export const refusedType = (message: string | ((type: unknown) => string)) =>
   z.object({
     type: z.custom(() => false, { error: ({ input }) => (typeof message === 'string' ? message : message(input)) }),

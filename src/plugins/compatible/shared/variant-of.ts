@@ -11,10 +11,11 @@ const Variant = z.core.$constructor('Variant', (variant: z.ZodUnion, definition:
 });
 
 /**
- * The schema of a value that a function chooses by the value. Other than `z.discriminatedUnion`, it has a schema for values of other
- * types, and the choice may depend on several members.
+ * A schema that chooses another schema for each value. Unlike `z.discriminatedUnion`, it can have a schema for values of all other
+ * types, and the choice can depend on several members.
  *
  * @param shown the schemas in the OpenAPI document.
+ * @param choose returns the schema that checks a value.
  */
 export function variantOf<Schema extends z.ZodType>(
   shown: readonly z.ZodType[],

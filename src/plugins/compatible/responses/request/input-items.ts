@@ -20,8 +20,8 @@ type Part = Exclude<Content, string>[number];
 type TextPart = Exclude<Part, { type: 'input_image' }>;
 
 /** A content of a message, with its path in the body. */
-interface Piece<Part> {
-  readonly content: Part;
+interface Piece<Value> {
+  readonly content: Value;
   readonly path: string;
 }
 
@@ -32,11 +32,7 @@ export interface Draft {
   readonly pieces: Piece<unknown>[];
 }
 
-interface CalledBy {
-  readonly call_id: string;
-  readonly namespace?: string | null | undefined;
-}
-
+type CallItem = ItemOf<'function_call' | 'custom_tool_call' | 'tool_search_call'>;
 type ResultItem = ItemOf<'function_call_output' | 'custom_tool_call_output'>;
 
 /** Where an item stands in the body. */
@@ -128,7 +124,7 @@ export class InputItems {
     else if (role === 'user' && isLast) throw refused(`${path}.content`, 'must not be empty');
   }
 
-  private addCall({ call_id: id, namespace }: CalledBy, name: string, json: string, path: string): void {
+  private addCall({ call_id: id, namespace }: CallItem, name: string, json: string, path: string): void {
     const signature = this.signatures.get(id);
     const content: AnswerContent = {
       type: 'tool_call',
