@@ -2,7 +2,7 @@ import type { BodyParser } from '../../../plugin-api/core/http.js';
 import type { ToolChoice } from '../../../plugin-api/core/upstreams.js';
 import type { BodyPlace } from '../shared/body-fields.js';
 import { checkedBody, ignoredPaths } from '../shared/checked-body.js';
-import { effortOf, has } from '../shared/common-members.js';
+import { effortOf, generationOptionsOf, has } from '../shared/common-members.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../shared/surface-options.js';
 import { ChatCompletionsBody } from './chat-completions-body.js';
@@ -38,11 +38,7 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
       conversation: {
         model: body.model,
         messages: mapped.map(({ message }) => message),
-        temperature: body.temperature ?? undefined,
-        top_p: body.top_p ?? undefined,
-        seed: body.seed ?? undefined,
-        frequency_penalty: body.frequency_penalty ?? undefined,
-        presence_penalty: body.presence_penalty ?? undefined,
+        ...generationOptionsOf(body),
         stop: stopOf(body),
         max_tokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
         response_format: responseFormatOf(body),

@@ -2,7 +2,7 @@ import { Steps } from '../../../../plugin-api/core/common.js';
 import type { BodyParser } from '../../../../plugin-api/core/http.js';
 import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
 import { checkedBody, ignoredPaths, refused, type Ignore, type SentBody } from '../../shared/checked-body.js';
-import { effortOf } from '../../shared/common-members.js';
+import { effortOf, generationOptionsOf } from '../../shared/common-members.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
 import type { ReasoningForm } from '../response/reasoning-item.js';
@@ -38,10 +38,7 @@ export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
       model: body.model,
       messages: items.messages(),
       max_tokens: body.max_output_tokens ?? undefined,
-      temperature: body.temperature ?? undefined,
-      top_p: body.top_p ?? undefined,
-      presence_penalty: body.presence_penalty ?? undefined,
-      frequency_penalty: body.frequency_penalty ?? undefined,
+      ...generationOptionsOf(body),
       ...toolUse,
       response_format: responseFormatOf(body),
       ...((effort ?? summary) !== undefined && {
