@@ -28,3 +28,9 @@ it.each(['prototype', 'constructor', '__proto__', 'other'])(
     });
   },
 );
+
+it('an object of the class that was not validated is validated', async () => {
+  await expect(pipe.validated(Object.assign(new Order(), { count: 6 }), Order)).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
+});

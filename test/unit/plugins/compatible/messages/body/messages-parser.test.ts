@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../../src/platform/common/service-error.js';
-import { MESSAGES_NAMES } from '../../../../../../src/plugins/compatible/messages/body/body-names.js';
-import { placedField } from '../../../../../../src/plugins/compatible/shared/body-fields.js';
-import {
-  COUNT_TOKENS_PARSER,
-  MESSAGES_PARSER,
-} from '../../../../../../src/plugins/compatible/messages/body/messages-parser.js';
+import { MESSAGES_PARSER } from '../../../../../../src/plugins/compatible/messages/body/messages-parser.js';
 
 const hello = { role: 'user', content: 'Hello' };
 const base = { model: 'acme/fast', max_tokens: 100, messages: [hello] };
@@ -67,55 +62,13 @@ describe('a body of POST messages', () => {
   });
 
   it.each([
-    [{ type: 'auto' }, 'auto'],
-    [{ type: 'any' }, 'required'],
-    [{ type: 'none' }, 'none'],
-  ])('has the tool choice %j', async (tool_choice, expected) => {
-    const { conversation } = await parse({ tools: [{ name: 'a', input_schema: {} }], tool_choice });
-    expect(conversation.tool_choice).toBe(expected);
-    expect(conversation).not.toHaveProperty('parallel_tool_calls');
-  });
-
-  it.each([
     [{ thinking: { type: 'disabled' } }, { effort: 'none' }, 'none'],
-    [{ thinking: { type: 'adaptive' } }, { include_text: true }, 'shown'],
     [{ thinking: { type: 'between_tools' } }, { include_text: true }, 'shown'],
     [{ thinking: { type: 'adaptive', display: 'omitted' } }, { include_text: false }, 'omitted'],
-    [{ output_config: { effort: 'max' } }, { effort: 'xhigh' }, 'none'],
-    [
-      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
-      { effort: 'low', include_text: true },
-      'shown',
-    ],
   ])('has the reasoning of %j', async (members, reasoning, thinking) => {
     const parsed = await parse(members);
     expect(parsed.conversation.reasoning).toEqual(reasoning);
     expect(parsed.thinking).toBe(thinking);
-  });
-
-  it('has its system prompt first, as a text or as blocks', async () => {
-    expect((await parse({ system: 'Be brief.' })).conversation.messages).toEqual([
-      { role: 'system', content: 'Be brief.' },
-      hello,
-    ]);
-    const system = [
-      { type: 'text', text: 'Be brief.' },
-      { type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral', ttl: '1h' } },
-    ];
-    expect((await parse({ system })).conversation.messages[0]).toEqual({
-      role: 'system',
-      content: [
-        { type: 'text', text: 'Be brief.' },
-        { type: 'text', text: 'Be kind.', cache: { ttl: '1h' } },
-      ],
-    });
-    expect((await parse({ system: '' })).conversation.messages).toEqual([hello]);
-    expect(
-      (await parse({ messages: [hello, { role: 'system', content: 'Now in French.' }] })).conversation.messages[1],
-    ).toEqual({
-      role: 'system',
-      content: 'Now in French.',
-    });
   });
 
   it('keeps the turns of a conversation with thinking, tools and images', async () => {
@@ -283,75 +236,5 @@ describe('a body of POST messages', () => {
     [{ container: 'c' }, { container: 'is not supported: the service runs no code' }],
   ])('is refused by name: %j', async (members, expected) => {
     expect(await problems(members)).toEqual(expected);
-  });
-
-  it('ignores the wish to store the conversation as a thread', async () => {
-    expect((await parse({ thread: { type: 'create' } })).ignored).toEqual(['thread']);
-  });
-
-  it('reads a top_p of -1 as missing', async () => {
-    expect(await parse({ top_p: -1, top_k: -1 })).toMatchObject({
-      conversation: { messages: [hello] },
-      ignored: ['top_k'],
-    });
-    expect((await parse({ top_p: -1 })).conversation).not.toHaveProperty('top_p');
-  });
-
-  it('reads null as missing', async () => {
-    const { ignored, conversation } = await parse({
-      ...{ stream: null, temperature: null, top_p: null, stop_sequences: null, system: null, tools: null },
-      ...{ tool_choice: null, thinking: null, output_config: null, output_format: null, metadata: null },
-      ...{ mcp_servers: [], container: null, thread: null },
-    });
-    expect(conversation).toEqual({ model: 'acme/fast', max_tokens: 100, messages: [hello] });
-    expect(ignored).toEqual([]);
-  });
-
-  it('returns the errors of its conversation with its own paths', async () => {
-    const { mapped } = await parse({
-      system: 'Be brief.',
-      messages: [
-        hello,
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: 'a' },
-            { type: 'text', text: '' },
-            { type: 'image', source: { type: 'url', url: 'ftp://a' } },
-          ],
-        },
-      ],
-    });
-    const fields = [
-      ...['messages.0.content', 'messages.1', 'messages.2.content.0.toolCallId', 'messages.3.content.0.url'],
-      ...['tools.0.parameters', 'tool_choice.tool', 'response_format.schema', 'reasoning', 'stop.0', 'user', 'model'],
-    ];
-    expect(fields.map((field) => placedField(field, mapped, MESSAGES_NAMES))).toEqual([
-      ...['system', 'messages.0', 'messages.1.content.0.tool_use_id', 'messages.1.content.2.source'],
-      ...['tools.0.input_schema', 'tool_choice.name', 'output_config.format.schema', 'thinking', 'stop_sequences.0'],
-      ...['metadata.user_id', 'model'],
-    ]);
-  });
-});
-
-describe('a body of POST messages/count_tokens', () => {
-  it('needs no max_tokens, and names what does not count', async () => {
-    const ignored: string[] = [];
-    const request = await COUNT_TOKENS_PARSER.parse(
-      {
-        model: 'acme/fast',
-        system: 'Be brief.',
-        messages: [hello],
-        tools: [{ name: 'a', input_schema: {} }],
-        speed: 'fast',
-      },
-      (name) => ignored.push(name),
-    );
-    expect(request.conversation).toEqual({
-      model: 'acme/fast',
-      messages: [{ role: 'system', content: 'Be brief.' }, hello],
-      tools: [{ name: 'a', parameters: {} }],
-    });
-    expect(ignored).toEqual(['speed']);
   });
 });
