@@ -42,11 +42,8 @@ describe('same origin', () => {
     const SECURE = { ...HOST, 'x-forwarded-proto': 'https' };
 
     it.each<[string, Record<string, string>, string]>([
-      ['nothing', HOST, 'unknown'],
-      ['the site', { ...HOST, 'sec-fetch-site': 'same-origin' }, 'same-origin'],
       ['another site', { ...HOST, 'sec-fetch-site': 'same-site' }, 'other-origin'],
       ['no site', { ...HOST, 'sec-fetch-site': 'none' }, 'other-origin'],
-      ['the origin', { ...HOST, origin: 'http://chat.example' }, 'same-origin'],
       [
         'a secure origin, for a request that looks insecure',
         { ...HOST, origin: 'https://chat.example' },
@@ -58,15 +55,6 @@ describe('same origin', () => {
         'the origin and its usual port in the host',
         { host: 'chat.example:443', origin: 'https://chat.example' },
         'same-origin',
-      ],
-      ['another port', { ...HOST, origin: 'http://chat.example:8080' }, 'other-origin'],
-      ['an opaque origin', { ...HOST, origin: 'null' }, 'other-origin'],
-      ['an origin with a path', { ...HOST, origin: 'http://chat.example/' }, 'other-origin'],
-      ['an origin that is empty', { ...HOST, origin: '' }, 'other-origin'],
-      [
-        'the site, and another origin',
-        { ...HOST, 'sec-fetch-site': 'same-origin', origin: 'http://other.example' },
-        'other-origin',
       ],
       [
         'another site, and the origin',

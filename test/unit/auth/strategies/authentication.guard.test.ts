@@ -2,18 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
-import { Public } from '../../../../src/platform/http/routing/public.decorator.js';
 import { contextOf, requestWith, TIER } from '../requests.js';
-import { AWAY, Decided, type Decision, newGuard, SEND_A_KEY } from './callers.js';
+import { Decided, type Decision, newGuard, SEND_A_KEY } from './callers.js';
 
 const ADA: Principal = { accountId: 'ada', tier: TIER, credential: { kind: 'external', id: 'x' } };
-
-class Routes {
-  @Public()
-  open(): void {
-    // Only its metadata matters.
-  }
-}
 
 function guardOf(...decisions: Decision[]): AuthenticationGuard {
   const guard = newGuard();
@@ -28,15 +20,6 @@ describe('the guard of authentication', () => {
   const fail: Decision = (strategy) => {
     strategy.fail();
   };
-
-  it('accepts the principal of the first strategy that knows the caller', async () => {
-    const request = requestWith();
-    const other: Decision = () => {
-      throw new Error('It was called.');
-    };
-    await expect(guardOf(fail, accept, other).canActivate(contextOf(request))).resolves.toBe(true);
-    expect(request.context.principal).toBe(ADA);
-  });
 
   it('gives requests at the same time their own principals, in any order of the answers', async () => {
     const decisions: (() => void)[] = [];
@@ -56,12 +39,6 @@ describe('the guard of authentication', () => {
     for (const decide of decisions.reverse()) decide();
     expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     expect(requests.map(({ context }) => context.principal)).toEqual([ADA, bob, undefined]);
-  });
-
-  it('calls no strategy on a public route', async () => {
-    const request = requestWith();
-    await expect(guardOf(accept).canActivate(contextOf(request, Routes.prototype.open))).resolves.toBe(true);
-    expect(request.context).toEqual({});
   });
 
   it('refuses a caller whom no strategy knows, with the challenge for a missing credential', async () => {
@@ -113,13 +90,6 @@ describe('the guard of authentication', () => {
     });
   });
 
-  it('fails with the error of a strategy, whatever the next one says', async () => {
-    const guard = guardOf((strategy) => {
-      strategy.error(AWAY);
-    }, accept);
-    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toBe(AWAY);
-  });
-
   it('makes an error of what a strategy fails with', async () => {
     const guard = guardOf((strategy) => {
       strategy.error('away');
@@ -148,11 +118,5 @@ describe('the guard of authentication', () => {
     new ServiceError('unavailable', 'The badges cannot be read.'),
   ])('leaves the failure of a strategy as it is: $message', async (error) => {
     await expect(failingWith(error)).rejects.toBe(error);
-  });
-
-  it('keeps the strategies of two applications apart', async () => {
-    const [one, other] = [guardOf(accept), guardOf(fail)];
-    await expect(one.canActivate(contextOf(requestWith()))).resolves.toBe(true);
-    await expect(other.canActivate(contextOf(requestWith()))).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });

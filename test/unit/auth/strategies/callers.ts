@@ -5,8 +5,6 @@ import type { OperatorAccess } from '../../../../src/auth/operators/operator-acc
 import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
 import { extensionsOf } from '../../../support/extensions.js';
 
-export const AWAY = new Error('The database is away.');
-
 export const SEND_A_KEY = 'Send an API key as "Authorization: Bearer <API key>".';
 
 /** The methods that Passport gives to a strategy. */
