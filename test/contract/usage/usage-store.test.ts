@@ -259,6 +259,8 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       credential: 'api_key',
     });
     expect(own[1]).toMatchObject({ keyId: null, credential: 'session', cost: 0.000007, withoutCost: 0 });
+    // A day that has begun counts as a whole.
+    expect(await ledger.reports.daily('ada', new Date(TODAY + 1), new Date(TODAY + 1))).toEqual(own);
     const all = await ledger.reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
     expect(all.map(({ accountId, requests }) => [accountId, requests])).toEqual([
       ['ada', 3],

@@ -1,28 +1,8 @@
-import { type DaySums } from '../../../../src/usage/queries/day-sums.js';
 import { type AccountUsageRow, type UsageRow } from '../../../../src/usage/queries/usage-reports.js';
 
 export const NOW = Date.parse('2026-11-21T13:00:00Z');
 
 export const [TODAY, TOMORROW] = [new Date('2026-11-21T00:00:00Z'), new Date('2026-11-22T00:00:00Z')];
-
-export const SUMS: DaySums = {
-  day: '2026-11-21',
-  account_id: 'ada',
-  model: 'acme/fast',
-  key_id: 'laptop',
-  credential: 'api_key',
-  currency: 'USD',
-  key_prefix: 'csk_1',
-  requests: '5',
-  completed: '3',
-  errors: '1',
-  tokens_unknown: '2',
-  tokens_estimated: '4',
-  without_cost: '4',
-  prompt_tokens: 100,
-  completion_tokens: 200,
-  cost_micros: 2_500_000,
-};
 
 export const ROW: AccountUsageRow = {
   accountId: 'ada',
