@@ -125,45 +125,6 @@ describe('the store in the database', () => {
     );
   });
 
-  it('removes its own row when it leaves, and says that it could not', async () => {
-    const statements: unknown[][] = [];
-    const store = storeOn((statement, values = []) => Promise.resolve(void statements.push([statement, ...values])));
-    await store.beat();
-    await store.leave();
-    expect(statements[1]).toEqual(['DELETE FROM usage_writers WHERE id IN ($1)', statements[0]?.[1]]);
-    await expect(storeOn(() => Promise.reject(new Error('away'))).leave()).rejects.toThrow('away');
-  });
-
-  it('keeps the writers that live: others of this host by their process, itself by its id', async () => {
-    const { hostname } = await import('node:os');
-    const statements: unknown[][] = [];
-    const dead = { id: 'dead', pid: 4_194_303 };
-    let own = '';
-    const store = storeOn((statement, values = []) => {
-      statements.push([statement, ...values]);
-      if (statement.startsWith('INSERT INTO usage_writers')) own = String(values[0]);
-      const rows = [dead, { id: 'namesake', pid: process.pid }, { id: 'alive', pid: 1 }, { id: own, pid: process.pid }];
-      return Promise.resolve(statement.startsWith('SELECT id, pid') ? rows : []);
-    });
-    await store.beat();
-    await store.abandoned();
-    expect(statements[2]).toEqual(['SELECT id, pid FROM usage_writers WHERE host = $1', hostname()]);
-    expect(statements[3]).toEqual(['DELETE FROM usage_writers WHERE id IN ($1,$2)', 'dead', 'namesake']);
-    expect(statements[1]?.[0]).toMatch(/^DELETE FROM usage_writers WHERE seen_at < .* - 60$/);
-    // It releases the money that dead ones have reserved, and reads their intents.
-    expect(statements).toHaveLength(6);
-  });
-
-  it('removes no process where every process lives', async () => {
-    const statements: string[] = [];
-    const store = storeOn((statement) => {
-      statements.push(statement);
-      return Promise.resolve([]);
-    });
-    await store.abandoned();
-    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(['DELETE', 'SELECT', 'DELETE', 'SELECT']);
-  });
-
   it('counts a process that belongs to another user as a living one', async () => {
     const kill = vi.spyOn(process, 'kill');
     const refused: string[] = [];
