@@ -16,7 +16,8 @@ function logOf(...parts: (string | CompletionPart)[]): StreamLog {
 }
 
 /** Everything that a reader gets now, with neighbouring texts joined. */
-function readAll(log: StreamLog, from = 0, reader = new LogReader(new LogSource(log), 'id', from)) {
+function readAll(log: StreamLog, from = 0) {
+  const reader = new LogReader(new LogSource(log), 'id', from);
   const found: (string | CompletionPart)[] = [];
   for (let part = reader.read(); part !== undefined; part = reader.read()) {
     const last = found.at(-1);
@@ -28,16 +29,6 @@ function readAll(log: StreamLog, from = 0, reader = new LogReader(new LogSource(
 }
 
 describe('the reader of a log', () => {
-  it('gets the parts themselves, in their order, as they arrive', () => {
-    const log = logOf('Hello ', 'there', USAGE);
-    const reader = new LogReader(new LogSource(log), 'id');
-    expect(readAll(log, 0, reader)).toEqual(['Hello there', USAGE]);
-    log.append({ type: 'text', text: '!' });
-    expect(readAll(log, 0, reader)).toEqual(['!']);
-    log.end({ kind: 'done', facts: 4 });
-    expect([reader.isOver, reader.endFacts]).toEqual([true, 4]);
-  });
-
   it.each([
     [0, ['🦊 one', USAGE, ' two']],
     [3, ['one', USAGE, ' two']],
@@ -59,14 +50,6 @@ describe('the reader of a log', () => {
       expect(part.type === 'text' && part.text.isWellFormed()).toBe(true);
     }
     expect(readAll(logOf(text, text))).toEqual([text + text]);
-  });
-
-  it('gets the failure after all parts', () => {
-    const log = logOf('So far');
-    log.end({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
-    const reader = new LogReader(new LogSource(log), 'id');
-    expect(reader.read()).toEqual({ type: 'text', text: 'So far' });
-    expect(() => reader.read()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
   it('that is behind ends when the log is evicted, and one that has everything waits for the ending', () => {
