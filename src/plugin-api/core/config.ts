@@ -1,5 +1,10 @@
 // What plugins use of platform/config.
-export { CAPABILITIES, GENERATION_OPTIONS, type Capability, type GenerationOptions } from '../../platform/config/capabilities.js';
+export {
+  CAPABILITIES,
+  GENERATION_OPTIONS,
+  type Capability,
+  type GenerationOptions,
+} from '../../platform/config/capabilities.js';
 export { ConfigError, listenProblem } from '../../platform/config/config-error.js';
 export { type ConfigLoad, ConfigReloads } from '../../platform/config/config-reloads.js';
 export {
