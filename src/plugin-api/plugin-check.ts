@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { PARAMTYPES_METADATA } from '@nestjs/common/constants.js';
 import { VERSION } from '../platform/common/version.js';
-import { isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
+import { createdBy, isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
 import { NAVIGATION_AUDIENCES } from './page-extensions.js';
 import type { Plugin } from './plugin-set.js';
@@ -118,9 +118,7 @@ function* problemsOf(description: PluginDescription): Generator<string> {
 /** The classes whose objects Nest creates. */
 function createdClasses(description: PluginDescription): readonly Type[] {
   const { providers = [], controllers = [] } = description;
-  const extensions = [...CREATED_EXTENSIONS.keys(), ...SINGLE_EXTENSIONS].flatMap((member): readonly unknown[] =>
-    [description[member] ?? []].flat(),
-  );
+  const extensions = [...createdBy(description)].flatMap(([, ofMember]): readonly unknown[] => ofMember);
   return [...providers, ...controllers, ...extensions].filter((type): type is Type => typeof type === 'function');
 }
 

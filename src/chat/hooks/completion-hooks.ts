@@ -63,7 +63,8 @@ export class CompletionHooks implements OnModuleInit {
   async answerTo(request: ConversationRequest, context: HookContext) {
     for (const hook of this.answering) {
       const parts = await hook.answer?.(request, context);
-      if (parts !== undefined) return { name: nameOf(hook), parts: completed(parts, nameOf(hook)) };
+      const name = nameOf(hook);
+      if (parts !== undefined) return { name, parts: completed(parts, name) };
     }
     return undefined;
   }

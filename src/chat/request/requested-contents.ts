@@ -1,5 +1,5 @@
 import type { ModelConfig, TierConfig } from '../../platform/config/config.js';
-import { GENERATION_OPTIONS, type GenerationOptions } from '../../platform/config/capabilities.js';
+import { generationOptionsOf, type GenerationOptions } from '../../platform/config/capabilities.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { CompletionRequest } from '../../upstreams/routing/routed-completion.js';
@@ -25,8 +25,7 @@ export function requestedContents(request: ConversationRequest): Contents {
 
 /** Returns the generation options of a request, with the default of the temperature. */
 export function requestedOptions(request: GenerationOptions): GenerationOptions {
-  const given = GENERATION_OPTIONS.filter((option) => request[option] !== undefined);
-  const options: GenerationOptions = Object.fromEntries(given.map((option) => [option, request[option]]));
+  const options = generationOptionsOf(request);
   if (options.temperature !== undefined || options.top_p !== undefined) return options;
   return { ...options, temperature: DEFAULT_TEMPERATURE };
 }

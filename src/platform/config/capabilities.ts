@@ -66,3 +66,9 @@ const OPTION_NAMES: Readonly<Record<GenerationOption, true>> = {
 
 /** The names of all generation options. */
 export const GENERATION_OPTIONS = Object.keys(OPTION_NAMES) as readonly GenerationOption[];
+
+/** Returns the generation options that a request has. `null` counts as a missing option. */
+export function generationOptionsOf(request: Readonly<Partial<Record<GenerationOption, unknown>>>): GenerationOptions {
+  const given = GENERATION_OPTIONS.filter((option) => (request[option] ?? undefined) !== undefined);
+  return Object.fromEntries(given.map((option) => [option, request[option]]));
+}

@@ -76,18 +76,18 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
     try {
       while (await this.deliver(delivery));
       if (failures > 0) this.logger.log(`The ${kind} ${subscriber.name} delivers again`);
-      Object.assign(delivery, { failures: 0, reason: '' });
+      delivery.failures = 0;
+      delivery.reason = '';
       return EVERY_MS;
     } catch (error) {
       const reason = String(error);
-      if (reason !== delivery.reason && !this.stop.signal.aborted) {
-        this.logger.warn({
-          msg: `The ${kind} ${subscriber.name} fails, and is tried again`,
-          reason,
-          failures: failures + 1,
-        });
+      const isNew = reason !== delivery.reason;
+      delivery.failures += 1;
+      delivery.reason = reason;
+      if (isNew && !this.stop.signal.aborted) {
+        const msg = `The ${kind} ${subscriber.name} fails, and is tried again`;
+        this.logger.warn({ msg, reason, failures: delivery.failures });
       }
-      Object.assign(delivery, { failures: failures + 1, reason });
       return Math.min(MAX_WAIT_MS, EVERY_MS * 2 ** failures);
     }
   }

@@ -1,7 +1,7 @@
 // What plugins use of platform/config.
 export {
   CAPABILITIES,
-  GENERATION_OPTIONS,
+  generationOptionsOf,
   type Capability,
   type GenerationOptions,
 } from '../../platform/config/capabilities.js';

@@ -62,7 +62,7 @@ const Message = z.discriminatedUnion(
       role: z.literal('assistant'),
       content: Texts.nullish(),
       reasoning_content: member.text.describe('The reasoning of an earlier answer.'),
-      /** Its type does not matter beside `reasoning_content`. */
+      /** With `reasoning_content`, any type is accepted, because the member then has no effect. */
       reasoning: z
         .unknown()
         .meta({ type: ['string', 'null'] })

@@ -1,8 +1,9 @@
+import { generationOptionsOf } from '../../../plugin-api/core/config.js';
 import type { BodyParser } from '../../../plugin-api/core/http.js';
 import type { ToolChoice } from '../../../plugin-api/core/upstreams.js';
 import type { BodyPlace } from '../shared/body-fields.js';
 import { checkedBody, ignoredPaths } from '../shared/checked-body.js';
-import { effortOf, generationOptionsOf, has } from '../shared/common-members.js';
+import { effortOf, has } from '../shared/common-members.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../shared/surface-options.js';
 import { ChatCompletionsBody } from './chat-completions-body.js';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { GENERATION_OPTIONS, type GenerationOptions } from '../../../plugin-api/core/config.js';
 import type { ImageContent, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
 
 // The schemas of members that several APIs have. They check the types, and `meta` shows the limits in the OpenAPI document: the service
@@ -81,12 +80,6 @@ export const effort = Effort.nullish();
 /** `max` has the effect of `xhigh`. */
 export function effortOf(sent: z.infer<typeof effort>): ReasoningOptions['effort'] {
   return sent === 'max' ? 'xhigh' : (sent ?? undefined);
-}
-
-/** Returns the generation options of a body whose schema has them under the names of `POST /chat/stream`. */
-export function generationOptionsOf(body: Readonly<Record<string, unknown>>): GenerationOptions {
-  const given = GENERATION_OPTIONS.filter((option) => has(body, option));
-  return Object.fromEntries(given.map((option) => [option, body[option]]));
 }
 
 export const imageUrl = z.string().describe('A data URL, or an https URL.');

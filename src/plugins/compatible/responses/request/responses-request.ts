@@ -1,8 +1,9 @@
 import { Steps } from '../../../../plugin-api/core/common.js';
+import { generationOptionsOf } from '../../../../plugin-api/core/config.js';
 import type { BodyParser } from '../../../../plugin-api/core/http.js';
 import type { ConversationRequest, ResponseFormat } from '../../../../plugin-api/core/upstreams.js';
 import { checkedBody, ignoredPaths, refused, type Ignore, type SentBody } from '../../shared/checked-body.js';
-import { effortOf, generationOptionsOf } from '../../shared/common-members.js';
+import { effortOf } from '../../shared/common-members.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
 import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
 import type { ReasoningForm } from '../response/reasoning-item.js';
