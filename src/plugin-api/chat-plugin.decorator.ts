@@ -31,7 +31,9 @@ export interface DescribedPlugin {
 export function ChatPlugin(description: PluginDescription): ClassDecorator {
   return (plugin) => {
     const { name } = description;
-    const providers: Provider[] = [...(description.providers ?? []), configProvider(name), redisProvider(name)];
+    const providers: Provider[] = [...(description.providers ?? []), redisProvider(name)];
+    // Without a schema, Nest refuses a class that injects the configuration, and names the class.
+    if (description.config !== undefined) providers.push(configProvider(name));
     const tokens = new Map<string, InjectionToken[]>();
     for (const [member, extensions] of createdBy(description)) {
       const named = extensions.map((extension, index) =>

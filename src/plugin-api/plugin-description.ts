@@ -64,7 +64,7 @@ interface AdminExtension extends Pick<ModuleMetadata, 'imports' | 'providers'> {
 export interface PluginDescription extends ModuleMetadata {
   /** Lower-case letters, digits and hyphens. Unique in the application. */
   readonly name: string;
-  /** The versions of the service for which the plugin is made: a range of npm, such as `^1`, `^1.2` or `>=1.2 <3`. */
+  /** The versions of the service for which the plugin is made: `^1`, `^1.2` or `^1.2.3`. */
   readonly compatibility: string;
   /**
    * The schema of `plugins.<name>` in CONFIG_FILE: a schema of zod, or of another library with the Standard Schema interface.

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountStates } from '../../src/accounts/accounts/account-states.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { testUsageRecord } from '../../src/testing/stores/usage-records.js';
+import { testUsageRecord } from '../support/usage-records.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../support/account-session.js';
 import { expectAccessible } from './accessibility.js';

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { testUsageRecord } from '../../src/testing/stores/usage-records.js';
+import { testUsageRecord } from '../support/usage-records.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';

@@ -6,7 +6,7 @@ export {
   TEST_ATTEMPT as ATTEMPT,
   testStartedStream as started,
   testUsageRecord as over,
-} from '../../../src/testing/stores/usage-records.js';
+} from '../../support/usage-records.js';
 
 const isMoment = (column: string) => column.endsWith('_at');
 const isCount = (column: string) => column.endsWith('_tokens');

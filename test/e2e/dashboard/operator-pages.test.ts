@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { testUsageRecord } from '../../../src/testing/stores/usage-records.js';
+import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';

@@ -5,7 +5,7 @@ import { AccountStates } from '../../../src/accounts/accounts/account-states.js'
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { RefusalRecorder } from '../../../src/plugins/dashboard/requests/refusal-recorder.js';
 import { RefusedRequests } from '../../../src/plugins/dashboard/requests/refused-requests.js';
-import { testUsageRecord } from '../../../src/testing/stores/usage-records.js';
+import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';

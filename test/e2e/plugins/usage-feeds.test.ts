@@ -9,7 +9,7 @@ import { OutboxDelivery } from '../../../src/platform/outbox/outbox-delivery.js'
 import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
 import { DELIVERED_RECORDS, UsageFeeds } from '../../../src/usage/usage-feeds.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
-import { interruptedRecord, testStartedStream } from '../../../src/testing/stores/usage-records.js';
+import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';

@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
-import { interruptedRecord, testStartedStream } from '../../../src/testing/stores/usage-records.js';
+import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { get, openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';

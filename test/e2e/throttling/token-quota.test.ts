@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { RequestValidationPipe } from '../../../src/platform/http/request/request-validation.pipe.js';
 import type { Message } from '../../../src/upstreams/contract/conversation.js';
 import { promptTokensNow } from '../../../src/upstreams/tokens/prompt-tokens.js';
-import { testUsageRecord } from '../../../src/testing/stores/usage-records.js';
+import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { Latch } from '../../support/latch.js';
 import { openStream, stream } from '../../support/sse-client.js';

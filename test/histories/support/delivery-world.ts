@@ -1,5 +1,5 @@
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { interruptedRecord, testStartedStream, testUsageRecord } from '../../../src/testing/stores/usage-records.js';
+import { interruptedRecord, testStartedStream, testUsageRecord } from '../../support/usage-records.js';
 import type { LedgerRow } from '../../../src/usage/store/record-columns.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { eventIdOf, NO_ACCOUNT, type WebhookEvent } from '../../../src/platform/outbox/webhook-event.js';

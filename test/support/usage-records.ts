@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StartedStream, UsageRecord } from '../../usage/record/usage-record.js';
+import type { StartedStream, UsageRecord } from '../../src/usage/record/usage-record.js';
 
 /** Midnight in UTC on the day of the records, in milliseconds since 1970. */
 export const RECORDS_DAY = Date.parse('2026-11-21T00:00:00Z');
