@@ -1,14 +1,16 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, type BrotliOptions, type ZlibOptions } from 'node:zlib';
 import type { Response } from 'express';
 
 /** A shorter text fits into one packet anyway. */
 const MIN_LENGTH = 1_000;
-/** A longer text is compressed in a thread of Node, because streams would wait for it. */
-const MAX_LENGTH_AT_ONCE = 128 * 1024;
 /** The script of the API reference, 1.6 MB, takes two seconds of one thread, once for each process, and 349 KB on the wire. */
-const BROTLI_QUALITY = { atOnce: 9, inThread: 11 };
+const BROTLI_QUALITY = 11;
 const GZIP_LEVEL = { one: 4, many: 9 };
+
+const gzipInThread = promisify<Buffer, ZlibOptions, Buffer>(gzip);
+const brotliInThread = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
 type Encoding = 'br' | 'gzip';
 
@@ -17,7 +19,7 @@ type Encoding = 'br' | 'gzip';
  * compressed, because streams must arrive as they are written, and the others are small. A proxy may compress them.
  */
 export class WholeBody {
-  private readonly compressed = new Map<Encoding, Buffer | Promise<Buffer>>();
+  private readonly compressed = new Map<Encoding, Promise<Buffer>>();
 
   /** @param requests how many requests get the bytes. Those for one request are compressed fast, the others as small as they get. */
   constructor(
@@ -41,13 +43,14 @@ export class WholeBody {
       write(this.bytes);
       return;
     }
-    const body = this.compressedAs(encoding);
-    const header = { 'Content-Encoding': encoding };
-    if (body instanceof Promise)
-      void body.then((bytes) => {
-        write(bytes, header);
-      });
-    else write(body, header);
+    this.compressedAs(encoding).then(
+      (body) => {
+        write(body, { 'Content-Encoding': encoding });
+      },
+      () => {
+        write(this.bytes);
+      },
+    );
   }
 
   /** Clients name their encodings in any order, and brotli is the smaller one. */
@@ -57,35 +60,15 @@ export class WholeBody {
     return offered.find((encoding) => req.acceptsEncodings(encoding) === encoding);
   }
 
-  /** Requests that come while a thread compresses the body wait for the same bytes. */
-  private compressedAs(encoding: Encoding): Buffer | Promise<Buffer> {
+  /** A thread of Node compresses the body, because streams would wait for it. Requests that come meanwhile wait for the same bytes. */
+  private compressedAs(encoding: Encoding): Promise<Buffer> {
     const known = this.compressed.get(encoding);
     if (known !== undefined) return known;
     const body =
-      this.bytes.length <= MAX_LENGTH_AT_ONCE ? this.compressAtOnce(encoding) : this.compressInThread(encoding);
+      encoding === 'gzip'
+        ? gzipInThread(this.bytes, { level: GZIP_LEVEL[this.requests] })
+        : brotliInThread(this.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
     this.compressed.set(encoding, body);
     return body;
-  }
-
-  private compressAtOnce(encoding: Encoding): Buffer {
-    if (encoding === 'gzip') return gzipSync(this.bytes, { level: GZIP_LEVEL[this.requests] });
-    return brotliCompressSync(this.bytes, this.brotliOptions(BROTLI_QUALITY.atOnce));
-  }
-
-  private async compressInThread(encoding: Encoding): Promise<Buffer> {
-    const body = await new Promise<Buffer>((resolve) => {
-      const use = (error: Error | null, compressed: Buffer): void => {
-        resolve(error === null ? compressed : this.compressAtOnce(encoding));
-      };
-      if (encoding === 'gzip') gzip(this.bytes, { level: GZIP_LEVEL[this.requests] }, use);
-      else brotliCompress(this.bytes, this.brotliOptions(BROTLI_QUALITY.inThread), use);
-    });
-    this.compressed.set(encoding, body);
-    return body;
-  }
-
-  private brotliOptions(quality: number) {
-    const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
-    return { params: { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_SIZE_HINT]: this.bytes.length } };
   }
 }
