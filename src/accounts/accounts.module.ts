@@ -26,12 +26,13 @@ import { AccountIdentity } from './identities/identity-statements.js';
 import { AccountPreparation, IdentitiesService } from './identities/identities.service.js';
 import { IssuerLogout } from './identities/issuer-logout.js';
 import { Session, SessionIdentity } from './sessions/session.entity.js';
-import { Invitation, Invitations } from './links/invitations.service.js';
+import { Invitations } from './links/invitations.service.js';
+import { Invitation, OneTimeLink, OneTimeLinks, PasswordReset } from './links/one-time-links.js';
+import { PasswordResets } from './links/password-resets.service.js';
 import { OperatorKey, OperatorKeyUse, OperatorKeyVerifier } from './operator-keys/operator-key-verifier.js';
 import { OperatorKeys } from './operator-keys/operator-keys.service.js';
 import { OperatorTree } from './operator-keys/operator-tree.js';
 import { OperatorRequests } from './operator-keys/operator-requests.js';
-import { PasswordReset, PasswordResets } from './links/password-resets.service.js';
 import { PasswordHashing } from './passwords/password-hashing.js';
 import { PasswordReplacement } from './passwords/password-replacement.js';
 import { ExpiredSessions, SurplusSessions } from './sessions/session-removal.js';
@@ -66,6 +67,7 @@ const services = [
   OperatorRequests,
 ];
 const internals = [
+  OneTimeLinks,
   ApiKeyCreation,
   PasswordHashing,
   PasswordReplacement,
@@ -87,6 +89,7 @@ const internals = [
       AccountIdentity,
       ApiKey,
       Invitation,
+      OneTimeLink,
       OperatorKey,
       PasswordReset,
       Session,

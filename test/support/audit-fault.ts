@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 
 const TABLES = [
-  ...['accounts', 'api_keys', 'sessions', 'account_identities', 'invitations', 'password_resets', 'operator_keys'],
+  ...['accounts', 'api_keys', 'sessions', 'account_identities', 'one_time_links', 'operator_keys'],
   'webhook_deliveries',
 ];
 

@@ -62,7 +62,7 @@ export class AccountStates {
           now,
         }),
         // Otherwise it would work again when the account is enabled.
-        statement('DELETE FROM password_resets WHERE account_id = :id RETURNING account_id', { id }),
+        statement('DELETE FROM one_time_links WHERE account_id = :id RETURNING id', { id }),
         ...this.tree.endings(id, author, cascade),
       ],
       author,

@@ -74,7 +74,7 @@ export function prepareAccount(accountId: string): readonly [Statement, Statemen
       parameters: { accountId },
     },
     {
-      sql: 'DELETE FROM password_resets WHERE account_id = :accountId RETURNING account_id',
+      sql: 'DELETE FROM one_time_links WHERE account_id = :accountId RETURNING id',
       parameters: { accountId },
     },
     { sql: 'DELETE FROM sessions WHERE account_id = :accountId RETURNING id', parameters: { accountId } },

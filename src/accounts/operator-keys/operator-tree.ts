@@ -46,9 +46,9 @@ const SHOWN = [
   `SELECT 'operator-key' AS kind, id, name, created_by AS maker FROM operator_keys
     WHERE id ${IS_MADE} AND id <> :root AND ${ACTIVE}`,
   `SELECT 'operator' AS kind, id, email AS name, operator_by AS maker FROM accounts WHERE id ${IS_MADE} AND id <> :root`,
-  `SELECT 'invitation' AS kind, id, email AS name, created_by AS maker FROM invitations
-    WHERE created_by ${IS_MADE} AND expires_at > :now`,
-  `SELECT 'password-link' AS kind, account_id AS id, accounts.email AS name, created_by AS maker FROM password_resets
+  `SELECT 'invitation' AS kind, id, email AS name, created_by AS maker FROM one_time_links
+    WHERE kind = 'invitation' AND created_by ${IS_MADE} AND expires_at > :now`,
+  `SELECT 'password-link' AS kind, account_id AS id, accounts.email AS name, created_by AS maker FROM one_time_links
     JOIN accounts ON accounts.id = account_id WHERE created_by ${IS_MADE} AND expires_at > :now`,
 ];
 
@@ -86,8 +86,7 @@ export class OperatorTree {
           RETURNING id, hashed_key`,
         { now },
       ),
-      made(`DELETE FROM invitations WHERE created_by ${IS_MADE} RETURNING id`),
-      made(`DELETE FROM password_resets WHERE created_by ${IS_MADE} RETURNING account_id`),
+      made(`DELETE FROM one_time_links WHERE created_by ${IS_MADE} RETURNING id`),
       made(`UPDATE accounts SET role = 'member', operator_by = NULL WHERE id <> :root AND id ${IS_MADE} RETURNING id`),
     ];
   }

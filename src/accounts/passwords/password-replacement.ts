@@ -59,7 +59,7 @@ export class PasswordReplacement {
 function replaceHash(parameters: Statement['parameters']): Statement {
   return {
     sql: `UPDATE accounts SET password_hash = :next WHERE id = :accountId AND password_hash = :current
-      AND (CAST(:link AS text) IS NULL OR (disabled_at IS NULL AND EXISTS (SELECT account_id FROM password_resets
+      AND (CAST(:link AS text) IS NULL OR (disabled_at IS NULL AND EXISTS (SELECT id FROM one_time_links
         WHERE account_id = :accountId AND hashed_token = :link AND expires_at > :now))) RETURNING id`,
     parameters,
   };
@@ -74,7 +74,7 @@ function endSessions(accountId: string, next: string): Statement {
 
 function endResetLink(accountId: string, next: string): Statement {
   return {
-    sql: `DELETE FROM password_resets WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING account_id`,
+    sql: `DELETE FROM one_time_links WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING id`,
     parameters: { accountId, next },
   };
 }

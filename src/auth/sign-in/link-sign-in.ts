@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService, type PasswordWorkOptions } from '../../accounts/accounts/accounts.service.js';
-import { Invitations, type Invitation } from '../../accounts/links/invitations.service.js';
+import { Invitations } from '../../accounts/links/invitations.service.js';
+import type { Invitation } from '../../accounts/links/one-time-links.js';
 import { hashSecret } from '../../accounts/credentials/secrets.js';
 import { PasswordResets } from '../../accounts/links/password-resets.service.js';
 import type { NewSession } from '../../accounts/sessions/sessions.service.js';

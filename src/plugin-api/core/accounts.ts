@@ -40,7 +40,8 @@ export {
 export { AccountPreparation, IdentitiesService } from '../../accounts/identities/identities.service.js';
 export type { AccountIdentity, NamedIdentity } from '../../accounts/identities/identity-statements.js';
 export { IssuerLogout, type Logout } from '../../accounts/identities/issuer-logout.js';
-export { type Invitation, Invitations } from '../../accounts/links/invitations.service.js';
+export { Invitations } from '../../accounts/links/invitations.service.js';
+export type { Invitation } from '../../accounts/links/one-time-links.js';
 export { PasswordResets } from '../../accounts/links/password-resets.service.js';
 export { OPERATOR_SCOPES, type OperatorScope } from '../../accounts/operator-keys/operator-key-verifier.js';
 export {

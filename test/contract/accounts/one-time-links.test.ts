@@ -46,10 +46,10 @@ describe.each(await testEngines())('one-time links on $name', (engine) => {
     const [at, later] = [now, now + DAY_MS].map((time) => new Date(time).toISOString());
     const rows = Array.from(
       { length: 1_000 },
-      (_, n) => `('i${n}', 'h${n}', 'e${n}@example.com', 'free', 'member', 'ada', '${at}', '${later}')`,
+      (_, n) => `('i${n}', 'invitation', 'h${n}', 'e${n}@example.com', 'free', 'member', 'ada', '${at}', '${later}')`,
     );
-    const columns = 'id, hashed_token, email, tier, role, created_by, created_at, expires_at';
-    await suite.get(DataSource).query(`INSERT INTO invitations (${columns}) VALUES ${rows.join(', ')}`);
+    const columns = 'id, kind, hashed_token, email, tier, role, created_by, created_at, expires_at';
+    await suite.get(DataSource).query(`INSERT INTO one_time_links (${columns}) VALUES ${rows.join(', ')}`);
     await expect(invite('one-more', 7)).rejects.toMatchObject({ code: 'invalid_request' });
     now += DAY_MS;
     expect(await isOpen(await invite('one-more', 7))).toBe(true);

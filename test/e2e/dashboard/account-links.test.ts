@@ -106,13 +106,13 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
       const link = await invite({ days: '1' });
       expect(await (await client.get(LIST)).body()).toContain(email);
       const before = new Date(Date.now() - 1000).toISOString();
-      await get(DataSource).query(`UPDATE invitations SET expires_at = '${before}' WHERE email = '${email}'`);
+      await get(DataSource).query(`UPDATE one_time_links SET expires_at = '${before}' WHERE email = '${email}'`);
       expect((await browserClient(service.origin).get(link)).status).toBe(404);
       expect((await use(link)).answer.status).toBe(404);
       expect(await (await client.get(LIST)).body()).not.toContain(email);
       // A new invitation removes the expired ones.
       const next = await invite({ email: `next-${email}` });
-      const rows = await get(DataSource).query<object[]>(`SELECT id FROM invitations WHERE email = '${email}'`);
+      const rows = await get(DataSource).query<object[]>(`SELECT id FROM one_time_links WHERE email = '${email}'`);
       expect(rows).toEqual([]);
       expect((await use(next)).answer.status).toBe(303);
     });
@@ -198,7 +198,7 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
       expect((await use(second)).answer.status).toBe(404);
       await get(AccountStates).delete({ id: person.accountId });
       expect((await use(second)).answer.status).toBe(404);
-      expect(await get(DataSource).query(`SELECT * FROM password_resets`)).toEqual([]);
+      expect(await get(DataSource).query(`SELECT * FROM one_time_links WHERE kind = 'password_reset'`)).toEqual([]);
     });
 
     it('stays ended when the account is enabled again', async () => {
@@ -224,7 +224,7 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
       expect(await page()).not.toContain('Link for a new password');
       const third = await resetLink(person.accountId);
       const before = new Date(Date.now() - 1000).toISOString();
-      await get(DataSource).query(`UPDATE password_resets SET expires_at = '${before}'`);
+      await get(DataSource).query(`UPDATE one_time_links SET expires_at = '${before}'`);
       expect((await use(third)).answer.status).toBe(404);
       expect(await page()).not.toContain('Link for a new password');
     });
@@ -258,9 +258,9 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
     const past = new Date(Date.now() - 1_000).toISOString();
 
     it.each([
-      ['expires', `UPDATE invitations SET expires_at = '${past}'`],
-      ['is revoked', 'DELETE FROM invitations'],
-      ['is replaced', `UPDATE invitations SET hashed_token = 'another'`],
+      ['expires', `UPDATE one_time_links SET expires_at = '${past}'`],
+      ['is revoked', 'DELETE FROM one_time_links'],
+      ['is replaced', `UPDATE one_time_links SET hashed_token = id`],
     ])('create no account: an invitation that %s', async (_, sql) => {
       const link = await invite({ role: 'operator' });
       const restore = whileHashing(sql);
@@ -271,9 +271,9 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
     });
 
     it.each([
-      ['expires', `UPDATE password_resets SET expires_at = '${past}'`],
-      ['is revoked', 'DELETE FROM password_resets'],
-      ['is replaced', `UPDATE password_resets SET hashed_token = 'another'`],
+      ['expires', `UPDATE one_time_links SET expires_at = '${past}'`],
+      ['is revoked', 'DELETE FROM one_time_links'],
+      ['is replaced', `UPDATE one_time_links SET hashed_token = id`],
       ['has a disabled account', `UPDATE accounts SET disabled_at = '${past}' WHERE role = 'member'`],
     ])('set no password: a link that %s', async (_, sql) => {
       const person = await signedIn(service);
@@ -294,10 +294,7 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
     const token = (await invite()).split('/').at(-1) ?? '';
     const person = await signedIn(service);
     const resetToken = (await resetLink(person.accountId)).split('/').at(-1) ?? '';
-    const rows = JSON.stringify([
-      await get(DataSource).query('SELECT * FROM invitations'),
-      await get(DataSource).query('SELECT * FROM password_resets'),
-    ]);
+    const rows = JSON.stringify(await get(DataSource).query('SELECT * FROM one_time_links'));
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(rows).not.toContain(token);
     expect(rows).not.toContain(resetToken);

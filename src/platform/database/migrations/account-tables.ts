@@ -74,30 +74,21 @@ export const ACCOUNT_TABLES: readonly Step[] = [
     },
   ),
   table('logout_tokens', { id: 'text key', expires_at: 'text' }, { indexes: [['expires_at']] }),
+  // Invitations have an address, a tier and a role. Links for a new password have an account.
   table(
-    'invitations',
+    'one_time_links',
     {
       id: 'text key',
+      kind: 'text',
       hashed_token: 'text unique',
-      email: 'text unique',
-      tier: 'text',
-      role: 'text',
+      email: { type: 'text', isNullable: true, isUnique: true },
+      tier: 'text?',
+      role: 'text?',
+      account_id: { type: 'text', isNullable: true, isUnique: true },
       created_by: 'text',
       created_at: 'text',
       expires_at: 'text',
     },
-    { indexes: [{ name: 'invitations_by_expiry', columnNames: ['expires_at'] }] },
-  ),
-  // Links with which a user sets a new password.
-  table(
-    'password_resets',
-    {
-      account_id: 'text key',
-      hashed_token: 'text unique',
-      created_by: 'text',
-      created_at: 'text',
-      expires_at: 'text',
-    },
-    { references: { account_id: 'accounts' } },
+    { indexes: [['expires_at']], references: { account_id: 'accounts' } },
   ),
 ];

@@ -127,40 +127,33 @@ const AUDITED: readonly Audited[] = [
 
 /** The one-time links of operators. A new link replaces an earlier one. */
 const LINKS = [
-  {
-    table: 'invitations',
-    action: 'invitation',
-    target: (row: string) => `'invitation:' || ${row}.id`,
-    accountId: () => 'NULL',
-  },
-  {
-    table: 'password_resets',
-    action: 'password_reset',
-    target: (row: string) => `'account:' || ${row}.account_id`,
-    accountId: (row: string) => `${row}.account_id`,
-  },
+  { kind: 'invitation', target: 'invitation', id: 'id', after: ['tier', 'role', 'expires_at'] },
+  { kind: 'password_reset', target: 'account', id: 'account_id', after: ['expires_at'] },
 ] as const;
-const LINK_CHANGES: readonly Audited[] = LINKS.flatMap(({ table, action, target, accountId }): Audited[] => [
-  ...['INSERT', 'UPDATE OF hashed_token'].map((event) => ({
-    table,
-    name: event === 'INSERT' ? 'created' : 'replaced',
-    event,
-    action: `${action}.created`,
-    target: target('NEW'),
-    accountId: accountId('NEW'),
+const LINK_CHANGES: readonly Audited[] = LINKS.flatMap(({ kind, target, id, after }): Audited[] => {
+  const created = {
+    table: 'one_time_links',
+    when: `NEW.kind = '${kind}'`,
+    action: `${kind}.created`,
+    target: `'${target}:' || NEW.${id}`,
+    accountId: 'NEW.account_id',
     author: "'account:' || NEW.created_by",
-    after: table === 'invitations' ? ['tier', 'role', 'expires_at'] : ['expires_at'],
-  })),
-  {
-    table,
-    name: 'ended',
-    event: 'DELETE',
-    when: 'OLD.expires_at > {now}',
-    action: `${action}.ended`,
-    target: target('OLD'),
-    accountId: accountId('OLD'),
-  },
-]);
+    after,
+  };
+  return [
+    { ...created, name: `${kind}_created`, event: 'INSERT' },
+    { ...created, name: `${kind}_replaced`, event: 'UPDATE OF hashed_token' },
+    {
+      table: 'one_time_links',
+      name: `${kind}_ended`,
+      event: 'DELETE',
+      when: `OLD.kind = '${kind}' AND OLD.expires_at > {now}`,
+      action: `${kind}.ended`,
+      target: `'${target}:' || OLD.${id}`,
+      accountId: 'OLD.account_id',
+    },
+  ];
+});
 
 /** The log is append-only. */
 const APPEND_ONLY = {

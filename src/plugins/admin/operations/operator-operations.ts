@@ -60,8 +60,8 @@ const createInvitation = operation({
     const { defaultTier } = get<Config>(CONFIG);
     const { email, tier = defaultTier.name, role = 'member', valid_days: validDays = DEFAULT_DAYS } = body;
     const newInvitation = { email, tier, role, validDays, createdBy: operatorId };
-    const { invitation, token } = await get(Invitations).create(newInvitation, author);
-    return { ...wireInvitation(invitation), link: linkTo(`${INVITATION_PATH}/${token}`) };
+    const invitation = await get(Invitations).create(newInvitation, author);
+    return { ...wireInvitation(invitation), link: linkTo(`${INVITATION_PATH}/${invitation.token}`) };
   },
 });
 
@@ -71,8 +71,8 @@ const revokeInvitation = operation({
   summary: 'Revokes an open invitation',
   condition: withPasswords,
   async run({ get, id, author }: ApiInput) {
-    const revoked = isUUID(id) ? await get(Invitations).revoke(id, author) : undefined;
-    if (revoked === undefined) throw new ServiceError('not_found', 'This invitation does not exist.');
+    const revoked = isUUID(id) && (await get(Invitations).revoke(id, author));
+    if (!revoked) throw new ServiceError('not_found', 'This invitation does not exist.');
   },
 });
 

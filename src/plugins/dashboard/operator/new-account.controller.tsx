@@ -129,16 +129,16 @@ export class InvitationsController {
       request.response,
       async () => {
         const newInvitation = { email, tier, role, validDays: Number(days), createdBy: request.accountId };
-        const { invitation, token } = await this.invitations.create(newInvitation);
+        const { id, token, expiresAt, ...invitation } = await this.invitations.create(newInvitation);
         this.actions.showOnce(request, {
           msg: 'An invitation was created',
-          subject: { invitationId: invitation.id, tier, role },
+          subject: { invitationId: id, tier, role },
           title: 'Invitation',
           heading: `Invitation for ${invitation.email}`,
           what: 'link',
           secret: `${this.pages.originOf(request.response.req)}${INVITATION_PATH}/${token}`,
           advice: 'Send it to this person over a safe channel: whoever has the link can create the account.',
-          note: <LinkNote expiresAt={invitation.expiresAt} />,
+          note: <LinkNote expiresAt={expiresAt} />,
           next: ACCOUNTS_PATH,
         });
       },
@@ -148,10 +148,10 @@ export class InvitationsController {
 
   @PostForm(':id/revoke')
   async revoke(@Param('id') id: string, @CurrentPageRequest() request: PageRequest): Promise<void> {
-    const invitation = await this.invitations.revoke(id, request.author);
+    const revoked = await this.invitations.revoke(id, request.author);
     const next = `${ACCOUNTS_PATH}?done=invitation-revoked`;
-    if (invitation === undefined) this.pages.redirect(request.response, next);
-    else this.actions.done(request, 'An invitation was revoked', { invitationId: invitation.id }, next);
+    if (revoked) this.actions.done(request, 'An invitation was revoked', { invitationId: id }, next);
+    else this.pages.redirect(request.response, next);
   }
 
   private page(operatorId: string, form: InvitationForm = {}, problems?: FormProblems): Page {
