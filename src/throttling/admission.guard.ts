@@ -44,21 +44,18 @@ export class AdmissionGuard implements CanActivate {
     limited: LimitedRequest,
     execution: ExecutionContext,
   ): Promise<boolean> {
-    if (limited.counts && !(await this.isRepeat(request, response, execution))) {
+    let counts = false;
+    try {
+      // Most requests repeat nothing, and need not wait.
+      const claim = limited.counts ? this.repeated?.claim(execution) : true;
+      counts = !(typeof claim === 'object' ? await claim : claim);
+    } finally {
+      if (!counts) await this.limiter.showLimits(request, response);
+    }
+    if (counts) {
       const lease = await this.limiter.admit(request, response, limited);
       request.context.counted = { lease, isAdmitted: this.drainState.admit(response) };
-    } else {
-      await this.limiter.showLimits(request, response);
     }
     return true;
-  }
-
-  private async isRepeat(request: Request, response: Response, execution: ExecutionContext): Promise<boolean> {
-    try {
-      return (await this.repeated?.claim(execution)) === true;
-    } catch (error) {
-      await this.limiter.showLimits(request, response);
-      throw error;
-    }
   }
 }
