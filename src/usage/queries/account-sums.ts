@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ownTurn } from '../../platform/common/event-loop/event-loop-turns.js';
+import { RECORD_FIGURES } from '../../platform/database/migrations/usage-day-statements.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { engineOf, marks } from '../../platform/database/queries/statements.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { ORDER_OF_ACCOUNT, ORDER_OF_ALL, type DaySums } from './day-sums.js';
-import { figuresOf, FIGURE_COLUMNS, type FigureRow, type UsageFigures } from './usage-figures.js';
+import { figuresOf, type FigureRow, type UsageFigures } from './usage-figures.js';
 
 /** The usage of one account on one day in one currency. */
 export interface AccountFigures extends UsageFigures {
@@ -24,7 +25,8 @@ type SumRow = FigureRow & Pick<DaySums, 'account_id' | 'day'>;
 
 /** How many rows one statement adds up. SQLite blocks the process for about 3 ms. */
 const ROWS_AT_ONCE = 1000;
-const SUMS = `SELECT account_id, day, currency, ${FIGURE_COLUMNS.map((column) => `SUM(${column}) AS ${column}`).join(', ')}
+const COLUMNS = Object.keys(RECORD_FIGURES).map((column) => `SUM(${column}) AS ${column}`);
+const SUMS = `SELECT account_id, day, currency, ${COLUMNS.join(', ')}
   FROM usage_days`;
 
 /**

@@ -1,4 +1,5 @@
 import { MICROS } from '../../platform/config/limits/budget.js';
+import type { RECORD_FIGURES } from '../../platform/database/migrations/usage-day-statements.js';
 import type { DaySums } from './day-sums.js';
 
 /** The sums of some requests. */
@@ -22,20 +23,8 @@ export interface UsageFigures {
   readonly currency: string | null;
 }
 
-/** The columns of the daily sums that are added up. */
-export const FIGURE_COLUMNS = [
-  'requests',
-  'completed',
-  'errors',
-  'prompt_tokens',
-  'completion_tokens',
-  'tokens_unknown',
-  'tokens_estimated',
-  'cost_micros',
-  'without_cost',
-] as const;
-
-export type FigureRow = Pick<DaySums, (typeof FIGURE_COLUMNS)[number] | 'currency'>;
+/** A row with the columns of the daily sums that are added up. */
+export type FigureRow = Pick<DaySums, keyof typeof RECORD_FIGURES | 'currency'>;
 
 export function figuresOf(row: FigureRow): UsageFigures {
   const [requests, withoutCost] = [Number(row.requests), Number(row.without_cost)];

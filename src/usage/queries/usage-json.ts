@@ -25,17 +25,7 @@ export function wireAccountUsage(row: AccountUsageRow, email: string | undefined
 }
 
 /** The names of the figures of a row, in the order of the columns of CSV. */
-export const USAGE_FIGURES = [
-  'requests',
-  'completed',
-  'errors',
-  'prompt_tokens',
-  'completion_tokens',
-  'tokens_unknown',
-  'cost_unknown',
-  'cost',
-  'currency',
-] as const satisfies readonly (keyof ReturnType<typeof wireUsage>)[];
+export const USAGE_FIGURES = Object.keys(wireUsage({} as UsageRow)) as (keyof ReturnType<typeof wireUsage>)[];
 
 /** Returns the figures of a row by their names in reports. A missing cost is `null`. */
 export function wireUsage(row: UsageRow) {
