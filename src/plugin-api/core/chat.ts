@@ -15,6 +15,7 @@ export {
   type OpenDetached,
   STREAM_ID_HEADER,
 } from '../../chat/durable-request.js';
+export { TOOL_NAME } from '../../chat/request/conversation/message-schema.js';
 export { schemaProblems } from '../../chat/request/conversation/schema-problems.js';
 export { DEFAULT_TEMPERATURE } from '../../chat/request/requested-contents.js';
 export { tokenDemand } from '../../chat/request/token-demand.js';

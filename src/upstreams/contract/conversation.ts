@@ -95,7 +95,7 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
  * @since 1.0
  */
 export interface Tool {
-  /** 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-`. */
+  /** 1 to 128 of `A-Z`, `a-z`, `0-9`, `_` and `-`. */
   readonly name: string;
   readonly description?: string | undefined;
   /** The JSON Schema of the arguments, an object. */

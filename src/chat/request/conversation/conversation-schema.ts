@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Cache, MessageSchema, TOOL_NAME } from './message-schema.js';
+import { Cache, MessageSchema, ToolName } from './message-schema.js';
 import { jsonSource } from '../../../platform/common/json/json-source.js';
 
 /** Bounds of a JSON Schema. */
@@ -29,7 +29,6 @@ const MAX_STOPS = 8_191;
 const MAX_STOP_LENGTH = 256;
 const MAX_USER_LENGTH = 512;
 
-const Name = z.string().regex(TOOL_NAME, { error: 'must have 1 to 128 letters, digits, _ and -' });
 const Description = z.string().max(MAX_DESCRIPTION_LENGTH).optional();
 
 const Schema = z.custom<Readonly<Record<string, unknown>>>().superRefine((schema, context) => {
@@ -38,7 +37,7 @@ const Schema = z.custom<Readonly<Record<string, unknown>>>().superRefine((schema
 });
 
 const ToolSchema = z.strictObject({
-  name: Name,
+  name: ToolName,
   description: Description,
   parameters: Schema,
   strict: z.boolean().optional(),
@@ -52,7 +51,7 @@ const ResponseFormatSchema = z.discriminatedUnion(
     z.strictObject({ type: z.literal('json') }),
     z.strictObject({
       type: z.literal('json_schema'),
-      name: Name,
+      name: ToolName,
       description: Description,
       schema: Schema,
       strict: z.boolean().optional(),
@@ -73,7 +72,7 @@ export const ConversationMembers = z.object({
   stop: z.array(z.string().min(1).max(MAX_STOP_LENGTH)).min(1).max(MAX_STOPS).optional(),
   tools: z.array(ToolSchema).optional(),
   tool_choice: z
-    .union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: Name })], {
+    .union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: ToolName })], {
       error: 'must be auto, none, required or an object with the name of a tool',
     })
     .optional(),

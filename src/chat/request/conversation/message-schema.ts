@@ -38,6 +38,7 @@ function isHttpsUrl(url: string): boolean {
 /** The maximum length of an id of a tool call, in UTF-16 units. Some providers put a name into the id. */
 const MAX_CALL_ID_LENGTH = 256;
 export const TOOL_NAME = /^[\w-]{1,128}$/;
+export const ToolName = z.string().regex(TOOL_NAME, { error: 'must have 1 to 128 letters, digits, _ and -' });
 
 export const Cache = z.strictObject({ ttl: z.enum(['5m', '1h']).optional() });
 /** Opaque state of a provider, such as a signature. */
@@ -69,7 +70,7 @@ const Reasoning = z
 const ToolCall = z.strictObject({
   type: z.literal('tool_call'),
   id: CallId,
-  name: z.string().regex(TOOL_NAME, { error: 'must have 1 to 128 letters, digits, _ and -' }),
+  name: ToolName,
   /** The model may have written arguments that are no JSON. */
   json: z.string(),
   signature: Opaque,

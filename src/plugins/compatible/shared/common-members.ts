@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TOOL_NAME } from '../../../plugin-api/core/chat.js';
 import type { ImageContent, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
 
 // The schemas of members that several APIs have. They check the types, and `meta` shows the limits in the OpenAPI document: the service
@@ -91,4 +92,4 @@ export function detailOf(sent: z.infer<typeof imageDetail>): Pick<ImageContent, 
 }
 
 export const callId = z.string().meta({ minLength: 1 });
-export const toolName = z.string().meta({ pattern: String.raw`^[\w-]{1,64}$` });
+export const toolName = z.string().meta({ pattern: TOOL_NAME.source });
