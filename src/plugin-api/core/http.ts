@@ -34,7 +34,6 @@ export { RequestValidationPipe } from '../../platform/http/request/request-valid
 export { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
 export { Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
 export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';
-export { PartOf } from '../../platform/http/surface/part-of.decorator.js';
-export { PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
+export { PartOf, PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
 export { Surface } from '../../platform/http/surface/surface.decorator.js';
 export { clientGone } from '../../platform/http/request/client-gone.js';

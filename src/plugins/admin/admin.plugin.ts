@@ -15,7 +15,6 @@ const audit = controllerOf([listAuditEntries]);
 PartOf('audit')(audit);
 
 /** The API for operators. */
-@PartOf('admin')
 @ChatPlugin({
   name: 'admin',
   compatibility: '^1',

@@ -3,7 +3,7 @@ import { AccountsModule } from '../../plugin-api/core/accounts.js';
 import { ModelsModule } from '../../plugin-api/core/models.js';
 import { ChatModule } from '../../plugin-api/core/chat.js';
 import { DatabaseModule } from '../../plugin-api/core/database.js';
-import { HttpModule, PartOf } from '../../plugin-api/core/http.js';
+import { HttpModule } from '../../plugin-api/core/http.js';
 import { RedisModule } from '../../plugin-api/core/redis.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { UsageReportsModule } from '../../plugin-api/core/usage.js';
@@ -51,7 +51,6 @@ const REQUESTS = [RefusedRequests, RefusalRecorder, RequestSearch, RequestFinder
 
 /** The web application: the pages that this process renders, and the files that the pages use. */
 @Global()
-@PartOf('dashboard')
 @ChatPlugin({
   name: 'dashboard',
   compatibility: '^1',

@@ -2,7 +2,6 @@ import { Global } from '@nestjs/common';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
 import { ChatModule } from '../../plugin-api/core/chat.js';
 import { CONFIG, type Config } from '../../plugin-api/core/config.js';
-import { PartOf } from '../../plugin-api/core/http.js';
 import { REDIS, type RedisConnection, RedisModule } from '../../plugin-api/core/redis.js';
 import { RepeatedRequests } from '../../plugin-api/core/throttling.js';
 import { DurableStreamCounts } from '../../plugin-api/durable-stream-counts.js';
@@ -19,7 +18,6 @@ import { StreamStore } from './store/stream-store.js';
  * REDIS_URL is set, otherwise the memory of this process.
  */
 @Global()
-@PartOf('durable')
 @ChatPlugin({
   name: 'durable',
   compatibility: '^1',

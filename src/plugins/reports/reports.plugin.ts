@@ -1,10 +1,8 @@
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
-import { PartOf } from '../../plugin-api/core/http.js';
 import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
 import { UsageController } from './usage.controller.js';
 
 /** The reports and receipts that the API has for callers. */
-@PartOf('reports')
 @ChatPlugin({
   name: 'reports',
   compatibility: '^1',

@@ -4,7 +4,6 @@ import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { Request } from 'express';
 import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/config.js';
-import { isPartLeftOut } from './part-of.decorator.js';
 import { PluginsInUse } from './plugins-in-use.js';
 import { OUTSIDE_API_MARK, pathOutsideApi } from './outside-api.decorator.js';
 import { SURFACE, type SurfaceDescription } from './surface.decorator.js';
@@ -29,12 +28,10 @@ export class Surfaces {
 
   /** Removes the controllers of surfaces and of plugins that are not in use. Call this before the routes exist. */
   removeDisabled(config: Config): void {
-    for (const { metatype: module, controllers } of this.modules.values()) {
+    for (const { controllers } of this.modules.values()) {
       for (const [token, { metatype }] of controllers) {
-        const isLeftOut = [module, metatype].some(
-          (type) => typeof type === 'function' && isPartLeftOut(type, this.plugins),
-        );
-        if (isLeftOut || surfaceOf(metatype)?.isEnabled?.(config) === false) controllers.delete(token);
+        if (this.plugins.leavesOut(metatype as Type) || surfaceOf(metatype)?.isEnabled?.(config) === false)
+          controllers.delete(token);
       }
     }
   }

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { SessionOnly } from '../../../plugin-api/core/auth.js';
 import { Caller, type ChatCaller, Durable, STREAM_ID_HEADER, tokenDemand } from '../../../plugin-api/core/chat.js';
-import { ApiExcludeController, BodyValues, PartOf } from '../../../plugin-api/core/http.js';
+import { ApiExcludeController, BodyValues } from '../../../plugin-api/core/http.js';
 import { LimitedByTier, OpensStream } from '../../../plugin-api/core/throttling.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { DURABLE_CONVERSATION, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
@@ -14,7 +14,6 @@ import { CHAT_COMPLETIONS_BODY, type ChatCompletionsRequest } from './chat-compl
  * images and tools here, which `POST /chat/stream` does not take. It does not depend on `COMPATIBLE_APIS`, and other pages cannot use it.
  */
 @ApiExcludeController()
-@PartOf('compatible')
 @SessionOnly()
 @LimitedByTier<ChatCompletionsRequest>({
   body: CHAT_COMPLETIONS_BODY,
