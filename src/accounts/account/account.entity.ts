@@ -1,6 +1,7 @@
 import { isUUID } from 'class-validator';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ServiceError } from '../../platform/common/service-error.js';
+import type { Statement } from '../../platform/database/queries/atomic-statements.js';
 import { TimestampColumn } from '../../platform/database/queries/timestamp-column.js';
 import type { Config, TierConfig } from '../../platform/config/config.js';
 
@@ -47,6 +48,17 @@ export class Account {
 
   @TimestampColumn({ name: 'created_at' })
   readonly createdAt!: Date;
+}
+
+type NewAccount = Pick<Account, 'id' | 'email' | 'passwordHash' | 'tier' | 'createdAt'>;
+
+/** Adds an account. */
+export function insertAccount({ createdAt, ...account }: NewAccount): Statement {
+  return {
+    sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
+      VALUES (:id, :email, :passwordHash, :tier, 'member', :now) RETURNING id`,
+    parameters: { ...account, now: createdAt.toISOString() },
+  };
 }
 
 /** @throws {ServiceError} `not_found` for a text that is not the id of an account. */

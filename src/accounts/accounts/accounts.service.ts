@@ -5,16 +5,12 @@ import { In, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
-import {
-  AtomicStatements,
-  type ChangeAuthor,
-  type Statement,
-} from '../../platform/database/queries/atomic-statements.js';
+import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
 import { inChunks } from '../../platform/common/in-chunks.js';
 import { isUniqueViolation, orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { NO_PASSWORD, PasswordHashing } from '../passwords/password-hashing.js';
 import { PasswordReplacement } from '../passwords/password-replacement.js';
-import { Account, isEmail, normalizeEmail, tierNamed } from '../account/account.entity.js';
+import { Account, insertAccount, isEmail, normalizeEmail, tierNamed } from '../account/account.entity.js';
 import { AccountChanges, type AccountChange } from '../credentials/account-changes.js';
 import {
   emailProblems,
@@ -293,12 +289,4 @@ export class AccountsService {
     if (revokedKeys === undefined) throw wrongCurrentPassword();
     return { account: this.accounts.merge(account, { passwordHash }), revokedKeys };
   }
-}
-
-function insertAccount({ id, email, passwordHash, tier, role, createdAt }: Account): Statement {
-  return {
-    sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
-      VALUES (:id, :email, :passwordHash, :tier, :role, :now) RETURNING id`,
-    parameters: { id, email, passwordHash, tier, role, now: createdAt.toISOString() },
-  };
 }

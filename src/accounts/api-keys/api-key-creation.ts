@@ -81,7 +81,7 @@ export class ApiKeyCreation {
       originId: originId ?? null,
       ...statements.limitParameters(limits, KEY_LIMIT_NAMES),
     };
-    const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
+    const ending = replaced === undefined ? [] : [statements.endReplaced(replaced, row)];
     const [added] = await this.run(
       accountId,
       [statements.insertKey(row, sessionId, replaced), statements.removeOldestEnded(row), ...ending],
@@ -114,12 +114,6 @@ export class ApiKeyCreation {
     if (replaced !== undefined && (await isGone(statements.findActive(replaced.id, row)))) return replacedKeyEnded();
     return tooManyKeys();
   }
-}
-
-function endingOf({ id, endsAt }: statements.ReplacedApiKey, row: statements.ApiKeyRow): Statement {
-  return endsAt === undefined
-    ? statements.revokeReplaced(id, row)
-    : statements.expireReplaced(id, endsAt.toISOString(), row);
 }
 
 function checkFields(name: string, expiresAt: Date | undefined, id: string, now: number): void {

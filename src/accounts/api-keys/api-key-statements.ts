@@ -74,21 +74,13 @@ export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: Replace
   };
 }
 
-/** Revokes a key of the account, if the key that replaces it was added. */
-export function revokeReplaced(replacedId: string, { accountId, hashedKey, now }: ApiKeyRow): Statement {
+/** Revokes a key of the account, or lets it expire earlier, if the key that replaces it was added. */
+export function endReplaced({ id, endsAt }: ReplacedApiKey, { accountId, hashedKey, now }: ApiKeyRow): Statement {
+  const expired = 'expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END';
   return {
-    sql: `UPDATE api_keys SET revoked_at = :now WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id`,
-    parameters: { replacedId, accountId, hashedKey, now },
-  };
-}
-
-/** Sets the expiry date of a key of the account, if the key that replaces it was added. Keeps an earlier expiry date. */
-export function expireReplaced(replacedId: string, endsAt: string, key: ApiKeyRow): Statement {
-  const { accountId, hashedKey, now } = key;
-  return {
-    sql: `UPDATE api_keys SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END
-      WHERE id = :replacedId AND ${ACTIVE} AND ${isAdded()} RETURNING id`,
-    parameters: { replacedId, accountId, hashedKey, now, endsAt },
+    sql: `UPDATE api_keys SET ${endsAt === undefined ? 'revoked_at = :now' : expired} WHERE id = :id AND ${ACTIVE}
+      AND EXISTS (SELECT 1 FROM api_keys added WHERE added.hashed_key = :hashedKey) RETURNING id`,
+    parameters: { id, accountId, hashedKey, now, endsAt: endsAt?.toISOString() ?? null },
   };
 }
 
@@ -118,8 +110,4 @@ export function findActive(id: string, { accountId, now }: Pick<ApiKeyRow, 'acco
 /** Finds the session, if it has not ended. */
 export function findSession(sessionId: string): Statement {
   return { sql: 'SELECT id FROM sessions WHERE id = :sessionId', parameters: { sessionId } };
-}
-
-function isAdded(): string {
-  return 'EXISTS (SELECT 1 FROM api_keys added WHERE added.hashed_key = :hashedKey)';
 }

@@ -10,12 +10,11 @@ import {
   isUniqueViolation,
   orUnavailable,
 } from '../../platform/database/queries/query-failure.js';
-import type { Account } from '../account/account.entity.js';
+import { insertAccount, type Account } from '../account/account.entity.js';
 import { AccountsService, type AccountReference } from '../accounts/accounts.service.js';
 import {
   AccountIdentity,
   deleteIdentityBesidePassword,
-  insertAccount,
   insertIdentity,
   insertIdentityOfPrepared,
   prepareAccount,
@@ -24,6 +23,7 @@ import {
 } from './identity-statements.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 import { revokeActiveKeys } from '../api-keys/api-key-statements.js';
+import { NO_PASSWORD } from '../passwords/password-hashing.js';
 
 interface NewIdentityAccount {
   /** In the form that `normalizeEmail` returns. */
@@ -63,8 +63,8 @@ export class IdentitiesService {
   async createAccount(identity: NamedIdentity, { email, tier }: NewIdentityAccount): Promise<Account | undefined> {
     const id = randomUUID();
     const now = this.nowAsText();
-    const statements = [insertAccount({ id, email, tier, now }), insertIdentity(identity, id, now)];
-    const created = await this.unlessTaken(id, statements);
+    const account = { id, email, passwordHash: NO_PASSWORD, tier, createdAt: new Date(now) };
+    const created = await this.unlessTaken(id, [insertAccount(account), insertIdentity(identity, id, now)]);
     return created === undefined ? undefined : this.accounts.get({ id });
   }
 
@@ -107,10 +107,8 @@ export class IdentitiesService {
   async unlink(accountId: string, issuer: string): Promise<boolean> {
     const [removed = []] = await this.database.change(
       { table: 'accounts', id: accountId },
-      [deleteIdentityBesidePassword(issuer, accountId)],
-      {
-        actor: `account:${accountId}`,
-      },
+      deleteIdentityBesidePassword(issuer, accountId),
+      { actor: `account:${accountId}` },
     );
     return removed.length === 1;
   }
@@ -166,12 +164,9 @@ export class AccountPreparation {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
-    const [, , , , keys = []] = await this.database.change(
-      { table: 'accounts', id },
-      [...prepareAccount(id), ...(revokeKeys ? [revokeActiveKeys({ accountId: id, now })] : [])],
-      author,
-    );
+    const changes = [...prepareAccount(id), ...(revokeKeys ? [revokeActiveKeys({ accountId: id, now })] : [])];
+    const ended = await this.database.change({ table: 'accounts', id }, changes, author);
     await this.changes.notice([id]);
-    return { account, revokedKeys: keys.length };
+    return { account, revokedKeys: revokeKeys ? (ended.at(-1)?.length ?? 0) : 0 };
   }
 }

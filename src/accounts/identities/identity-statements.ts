@@ -17,22 +17,6 @@ export interface NamedIdentity extends Identity {
   readonly email: string | undefined;
 }
 
-/** A row of `accounts`. `now` is the time of creation in ISO 8601. */
-interface NewAccountRow {
-  readonly id: string;
-  readonly email: string;
-  readonly tier: string;
-  readonly now: string;
-}
-
-export function insertAccount({ id, email, tier, now }: NewAccountRow): Statement {
-  return {
-    sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
-      VALUES (:id, :email, :none, :tier, 'member', :now) RETURNING id`,
-    parameters: { id, email, none: NO_PASSWORD, tier, now },
-  };
-}
-
 export function insertIdentity(identity: NamedIdentity, accountId: string, now: string): Statement {
   return {
     sql: `INSERT INTO account_identities (issuer, subject, account_id, email, created_at, last_sign_in_at)
@@ -63,22 +47,14 @@ export function deleteIdentityBesidePassword(issuer: string, accountId: string):
 }
 
 /** Statements that leave an account without any way to sign in, so that its owner can sign in anew. The last one ends the sessions. */
-export function prepareAccount(accountId: string): readonly [Statement, Statement, Statement, Statement] {
+export function prepareAccount(accountId: string): readonly Statement[] {
+  const parameters = { accountId, none: NO_PASSWORD };
   return [
-    {
-      sql: 'UPDATE accounts SET password_hash = :none WHERE id = :accountId RETURNING id',
-      parameters: { accountId, none: NO_PASSWORD },
-    },
-    {
-      sql: 'DELETE FROM account_identities WHERE account_id = :accountId RETURNING subject',
-      parameters: { accountId },
-    },
-    {
-      sql: 'DELETE FROM one_time_links WHERE account_id = :accountId RETURNING id',
-      parameters: { accountId },
-    },
-    { sql: 'DELETE FROM sessions WHERE account_id = :accountId RETURNING id', parameters: { accountId } },
-  ];
+    'UPDATE accounts SET password_hash = :none WHERE id = :accountId RETURNING id',
+    'DELETE FROM account_identities WHERE account_id = :accountId RETURNING subject',
+    'DELETE FROM one_time_links WHERE account_id = :accountId RETURNING id',
+    'DELETE FROM sessions WHERE account_id = :accountId RETURNING id',
+  ].map((sql) => ({ sql, parameters }));
 }
 
 function parametersOf({ issuer, subject, email }: NamedIdentity) {

@@ -6,7 +6,7 @@ import { orUnavailable } from '../../platform/database/queries/query-failure.js'
 import { queryRows } from '../../platform/database/queries/statements.js';
 import { NO_ACCOUNT, type WebhookEvent } from '../../platform/outbox/webhook-event.js';
 import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
-import { API_KEY_FORMAT, hashSecret } from '../credentials/secrets.js';
+import { API_KEY_FORMAT, hashSecret, type KeyFormat } from '../credentials/secrets.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 import { OPERATOR_KEY_FORMAT } from '../operator-keys/operator-key-verifier.js';
 import { OperatorTree } from '../operator-keys/operator-tree.js';
@@ -51,8 +51,8 @@ export class LeakedKeys {
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
   async revoke(leaks: readonly Leak[], source: string | undefined): Promise<ReadonlySet<string>> {
-    const ofAccounts = byHash(leaks, (text) => API_KEY_FORMAT.isWellFormed(text), hashSecret);
-    const ofOperators = byHash(leaks, (text) => OPERATOR_KEY_FORMAT.isWellFormed(text), hashSecret);
+    const ofAccounts = byHash(leaks, API_KEY_FORMAT);
+    const ofOperators = byHash(leaks, OPERATOR_KEY_FORMAT);
     const leaksByHash = new Map([...ofAccounts, ...ofOperators]);
     const found = [
       ...(await this.find('api_keys', [...ofAccounts.keys()])),
@@ -98,12 +98,8 @@ export class LeakedKeys {
   }
 }
 
-function byHash(
-  leaks: readonly Leak[],
-  isKey: (text: string) => boolean,
-  hash: (text: string) => string,
-): ReadonlyMap<string, Leak> {
-  return new Map(leaks.filter(({ text }) => isKey(text)).map((leak) => [hash(leak.text), leak]));
+function byHash(leaks: readonly Leak[], format: KeyFormat): ReadonlyMap<string, Leak> {
+  return new Map(leaks.filter(({ text }) => format.isWellFormed(text)).map((leak) => [hashSecret(leak.text), leak]));
 }
 
 function lockOf({ table, id, accountId }: FoundKey): LockedRow {

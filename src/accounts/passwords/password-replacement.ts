@@ -9,8 +9,6 @@ import type { Account } from '../account/account.entity.js';
 import { ACTIVE } from '../api-keys/api-key-statements.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 
-const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
-
 interface ReplacementOptions {
   readonly revokeKeys?: boolean | undefined;
   /** See `PasswordChangeOptions`. */
@@ -36,17 +34,21 @@ export class PasswordReplacement {
   async replace(
     { id, passwordHash }: Account,
     next: string,
-    { revokeKeys: andRevokeKeys = false, hashedLinkToken }: ReplacementOptions,
+    { revokeKeys = false, hashedLinkToken }: ReplacementOptions,
     author?: ChangeAuthor,
   ): Promise<number | undefined> {
     const now = new Date(this.now()).toISOString();
+    const ifReplaced = (change: string): Statement => ({
+      sql: `${change} AND EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next) RETURNING id`,
+      parameters: { accountId: id, next, now },
+    });
     const [replaced, , , revoked = []] = await this.database.change(
       { table: 'accounts', id },
       [
         replaceHash({ accountId: id, current: passwordHash, next, link: hashedLinkToken ?? null, now }),
-        endSessions(id, next),
-        endResetLink(id, next),
-        ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
+        ifReplaced('DELETE FROM sessions WHERE account_id = :accountId'),
+        ifReplaced('DELETE FROM one_time_links WHERE account_id = :accountId'),
+        ...(revokeKeys ? [ifReplaced(`UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE}`)] : []),
       ],
       author,
     );
@@ -62,26 +64,5 @@ function replaceHash(parameters: Statement['parameters']): Statement {
       AND (CAST(:link AS text) IS NULL OR (disabled_at IS NULL AND EXISTS (SELECT id FROM one_time_links
         WHERE account_id = :accountId AND hashed_token = :link AND expires_at > :now))) RETURNING id`,
     parameters,
-  };
-}
-
-function endSessions(accountId: string, next: string): Statement {
-  return {
-    sql: `DELETE FROM sessions WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING id`,
-    parameters: { accountId, next },
-  };
-}
-
-function endResetLink(accountId: string, next: string): Statement {
-  return {
-    sql: `DELETE FROM one_time_links WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING id`,
-    parameters: { accountId, next },
-  };
-}
-
-function revokeKeys(accountId: string, next: string, now: string): Statement {
-  return {
-    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} AND ${HAS_PASSWORD} RETURNING id`,
-    parameters: { accountId, next, now },
   };
 }

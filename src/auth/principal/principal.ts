@@ -60,11 +60,6 @@ export function restrictionsOf({ credential }: Principal): KeyRestrictions | und
   return credential.kind === 'api_key' ? credential.restrictions : undefined;
 }
 
-/** The id of the session that makes the request, or `undefined` for another kind of credential. */
-export function sessionIdOf({ credential }: Principal): string | undefined {
-  return credential.kind === 'session' ? credential.sessionId : undefined;
-}
-
 /**
  * Returns the principal that the authentication guard has accepted.
  *

@@ -57,8 +57,3 @@ function actorIn(context: RequestContext): string {
   const caller = callerIn(context);
   return caller === undefined ? 'visitor' : `account:${caller.accountId}`;
 }
-
-/** Parameter decorator: the author of the changes that the request makes. See {@link authorOf}. */
-export const Author = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  authorOf(context.switchToHttp().getRequest<Request>()),
-);

@@ -97,12 +97,14 @@ function endOf({ window }: Limit, now: number): number {
 export function statesOf(balances: readonly Balance[], now: number): LimitStates {
   const states: Record<string, LimitState> = {};
   for (const { limit, remaining, endsAt } of balances) {
-    states[limit.name] =
-      limit.window === 'none'
-        ? { limit: limit.max, remaining }
-        : { limit: limit.max, remaining, ...resetAfter(endsAt - now) };
+    states[limit.name] = stateOf(limit, remaining, endsAt - now);
   }
   return states;
+}
+
+/** @param leftMs the time to the end of the window. */
+export function stateOf({ window, max }: Limit, remaining: number, leftMs: number): LimitState {
+  return { limit: max, remaining, ...(window !== 'none' && resetAfter(leftMs)) };
 }
 
 /** Returns the time to the end of a window, which is never zero. */

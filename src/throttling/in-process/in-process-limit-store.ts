@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/common/clock.js';
+import { periodOf } from '../../platform/config/limits/budget.js';
 import {
   bucketOf,
   costOf,
@@ -19,7 +20,6 @@ import {
 } from '../limit-store.js';
 import {
   seededLimits,
-  windowOf,
   type SeededLimit,
   type TokensUsed,
   wholeTokens,
@@ -165,10 +165,10 @@ export class InProcessLimitStore extends LimitStore {
   }
 
   private async seedFromLedger(accountId: string, limit: SeededLimit): Promise<void> {
-    const { from } = windowOf(limit, this.now());
+    const { from } = periodOf(limit.window, this.now());
     const used = await this.lookup.since(accountId, from, limit);
     // When midnight in UTC has passed meanwhile, the sum is about yesterday.
-    if (used === undefined || windowOf(limit, this.now()).from !== from) return;
+    if (used === undefined || periodOf(limit.window, this.now()).from !== from) return;
     this.useOf(bucketOf(accountId, limit.key)).seed(limit, used, this.now());
   }
 

@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { periodOf } from '../../platform/config/limits/budget.js';
 import { RedisUnavailable, RedisTimeout } from '../../platform/redis/redis-errors.js';
 import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
@@ -21,12 +22,12 @@ import {
   type LeasePart,
   type LimitState,
 } from '../limit-store.js';
-import { TokensUsedLookup, type SeededLimit, type TokensUsed, wholeTokens, windowOf } from '../tokens/tokens-used.js';
+import { TokensUsedLookup, type SeededLimit, type TokensUsed, wholeTokens } from '../tokens/tokens-used.js';
 import { accountKeys, ADMIT, SETTLE, WITHDRAW, ADMITTED, UNSEEDED } from './account-scripts.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { PendingCommands } from './pending-commands.js';
 import { ExhaustedWindows } from './exhausted-windows.js';
-import { resetAfter } from '../in-process/account-use.js';
+import { stateOf } from '../in-process/account-use.js';
 
 const UNKNOWN = '';
 /** The used tokens are looked up at most twice, because midnight can pass once during a lookup. */
@@ -135,7 +136,7 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
       if (unseeded === undefined) return reply;
       const asked = (lookups.get(unseeded) ?? 0) + 1;
       lookups.set(unseeded, asked);
-      const window = windowOf(unseeded, reply.now);
+      const window = periodOf(unseeded.window, reply.now);
       const used = asked > MAX_LOOKUPS ? undefined : await this.lookup.since(request.accountId, window.from, unseeded);
       seeds.set(unseeded, used === undefined ? [UNKNOWN, '0'] : [String(used), String(window.until)]);
     }
@@ -229,10 +230,8 @@ export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionRe
   const [outcome = ADMITTED, granted = 0, now = 0] = numbers;
   const states: Record<string, LimitState> = {};
   let next = 3;
-  for (const { name, window, max } of limits) {
-    const remaining = Math.max(0, numbers[next] ?? 0);
-    const end = numbers[next + 1] ?? 0;
-    states[name] = window === 'none' ? { limit: max, remaining } : { limit: max, remaining, ...resetAfter(end - now) };
+  for (const limit of limits) {
+    states[limit.name] = stateOf(limit, Math.max(0, numbers[next] ?? 0), (numbers[next + 1] ?? 0) - now);
     next += 2;
   }
   return {

@@ -1,4 +1,4 @@
-import { periodOf, type BudgetPeriod } from '../../platform/config/limits/budget.js';
+import type { BudgetPeriod } from '../../platform/config/limits/budget.js';
 import type { Limit } from '../limit-store.js';
 
 /**
@@ -37,11 +37,6 @@ export function seededLimits(limits: readonly Limit[]): readonly SeededLimit[] {
   return limits.filter(
     (limit): limit is SeededLimit => limit.unit === 'tokens' && (limit.window === 'day' || limit.window === 'month'),
   );
-}
-
-/** Returns the current window of the limit, in milliseconds since 1970. */
-export function windowOf({ window }: SeededLimit, now: number): ReturnType<typeof periodOf> {
-  return periodOf(window, now);
 }
 
 const TIMEOUT_MS = 1000;

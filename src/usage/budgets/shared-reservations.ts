@@ -238,9 +238,7 @@ export class SharedReservations implements OnModuleInit, BeforeApplicationShutdo
   private async grow(caller: BusyCaller, shared: SharedReservation, least: number): Promise<boolean> {
     try {
       const isGrown = await shared.grow(Math.max(least, caller.micros, caller.microsBefore), RESERVE);
-      if (!isGrown) {
-        caller.isTight = true;
-      }
+      if (!isGrown) caller.isTight = true;
       return isGrown;
     } finally {
       caller.growing = undefined;

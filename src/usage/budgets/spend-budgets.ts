@@ -103,7 +103,7 @@ export class SpendBudgets {
     const budgets = () => this.budgetsOf(principal, this.now());
     const isShared = this.shared.take(reservation, id, micros, budgets);
     return isShared === true
-      ? this.sharedReservation(reservation, bound, budgets)
+      ? this.reserved(id, bound.answer, budgets, this.shared)
       : this.reserveLater(reservation, bound, budgets, isShared);
   }
 
@@ -127,34 +127,35 @@ export class SpendBudgets {
     budgets: Budgets,
     willShare: boolean | Promise<boolean>,
   ): Promise<SpendReservation> {
-    if (await orUnavailable(Promise.resolve(willShare))) return this.sharedReservation(reservation, bound, budgets);
     const { id, accountId } = reservation;
+    if (await orUnavailable(Promise.resolve(willShare))) return this.reserved(id, bound.answer, budgets, this.shared);
     const maxTokens = await this.reserveMoney(reservation, bound, budgets());
-    if (this.events.isWanted) this.events.started(id, budgets());
-    return {
-      maxTokens,
-      recordId: id,
+    return this.reserved(id, maxTokens, budgets, {
       release: () => {
-        this.events.released(id);
         this.running.end(accountId, id, deleteReservation(id));
       },
-      settle: (cost) => {
-        if (cost !== undefined) this.running.end(accountId, id, updateReservation(id, cost));
+      settle: (_, cost) => {
+        this.running.end(accountId, id, updateReservation(id, cost));
       },
-    };
+    });
   }
 
-  private sharedReservation({ id }: BudgetReservation, { answer }: CostBound, budgets: Budgets): SpendReservation {
-    if (this.events.isWanted) this.events.started(id, budgets());
+  private reserved(
+    recordId: string,
+    maxTokens: number,
+    budgets: Budgets,
+    owner: Pick<SharedReservations, 'release' | 'settle'>,
+  ): SpendReservation {
+    if (this.events.isWanted) this.events.started(recordId, budgets());
     return {
-      maxTokens: answer,
-      recordId: id,
+      maxTokens,
+      recordId,
       release: () => {
-        this.events.released(id);
-        this.shared.release(id);
+        this.events.released(recordId);
+        owner.release(recordId);
       },
       settle: (cost) => {
-        if (cost !== undefined) this.shared.settle(id, cost);
+        if (cost !== undefined) owner.settle(recordId, cost);
       },
     };
   }
