@@ -35,7 +35,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   }
 
   /**
-   * Creates the records of streams whose process is known to be killed, without waiting for the next round. PeriodicTask are at
+   * Creates the records of streams whose process is known to be killed, without waiting for the next round. Rounds are at
    * least 0.3 seconds apart, and concurrent calls share one round.
    */
   checkSoon(): Promise<void> {

@@ -89,7 +89,7 @@ export class BodyReader {
 
   /**
    * Reads a whole body, and holds its memory reservation until the response is closed. After a rejection the caller must
-   * response, and the rest of the body is not read.
+   * respond, and the rest of the body is not read.
    *
    * @throws {ServiceError} `payload_too_large` above `maxBytes`; `concurrency_limit_exceeded` or `unavailable` if the
    *   process holds too many bodies; `invalid_request` with status 408 if the body is too slow.

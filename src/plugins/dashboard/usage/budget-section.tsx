@@ -90,7 +90,7 @@ export function isAlmostUsedUp(budget: BudgetState): boolean {
   return usedPart(budget).share >= WARNING_SHARE;
 }
 
-/** PeriodicTask down, so that 100 % means that nothing is left. */
+/** Rounds down, so that 100 % means that nothing is left. */
 export function percentage(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
