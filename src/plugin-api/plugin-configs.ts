@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Global, Inject, Injectable, Logger, Module, type DynamicModule } from '@nestjs/common';
+import { isObject } from '../platform/common/json/is-object.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { ConfigReloads } from '../platform/config/config-reloads.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
@@ -92,10 +93,6 @@ export class PluginConfigs {
         this.logger.warn(`CONFIG_FILE.plugins.${name} has changed, and the plugin uses it after a restart`);
     }
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Gives an object the members of another one, so that everyone who has the object sees them. */

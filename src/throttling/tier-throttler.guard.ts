@@ -3,12 +3,11 @@ import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf, restrictionsOf } from '../auth/principal/principal.js';
+import { MINUTE_MS } from '../platform/common/clock.js';
 import { RouteMetadata } from '../platform/common/route-metadata.js';
 import { limitsOfKey, limitsOf } from './account-limits.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import { LIMITED_BY_TIER, OPENS_STREAM, type RouteLimits } from './limited-by-tier.decorator.js';
-
-const MINUTE_MS = 60_000;
 
 /** The library requires a storage, but asks it about one limit at a time. `LimitStore` counts all limits together. */
 const NO_STORAGE: ThrottlerStorage = {

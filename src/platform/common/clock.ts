@@ -13,7 +13,9 @@ export type Clock = () => number;
  */
 export const CLOCK = Symbol('CLOCK');
 
-export const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Returns the start of the day in UTC, in milliseconds since 1970. */
 export function startOfDay(moment: number): number {

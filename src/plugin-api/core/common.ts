@@ -1,11 +1,12 @@
 // What plugins use of platform/common.
-export { type Clock, CLOCK, DAY_MS, startOfDay, utcDay } from '../../platform/common/clock.js';
+export { type Clock, CLOCK, DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, utcDay } from '../../platform/common/clock.js';
 export { KeyedSemaphore } from '../../platform/common/concurrency/keyed-semaphore.js';
 export { Histogram, KeyedCount, LabeledCounter } from '../../platform/common/counts/counters.js';
 export { DrainState } from '../../platform/common/drain-state.js';
 export { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
 export { Extensions, ExtensionsModule } from '../../platform/common/extensions/extensions.js';
 export { canonicalJson, sortedEntries } from '../../platform/common/json/canonical-json.js';
+export { isObject } from '../../platform/common/json/is-object.js';
 export {
   asArrived,
   isJsonLonger,

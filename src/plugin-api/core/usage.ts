@@ -14,7 +14,7 @@ export {
 export type { TokenCount, UsageClient, UsageRecord } from '../../usage/record/usage-record.js';
 export { AccountSums } from '../../usage/queries/account-sums.js';
 export { type DaySumsPosition, ORDER_OF_ALL } from '../../usage/queries/day-sums.js';
-export { HOUR_MS, HourSums } from '../../usage/queries/hour-sums.js';
+export { HourSums } from '../../usage/queries/hour-sums.js';
 export type { Receipt } from '../../usage/queries/receipt-row.js';
 export { type ListedStream, RecentStreams } from '../../usage/queries/recent-streams.js';
 export { USAGE_FIGURES, wireAccountUsage, wireBudget, wireUsage } from '../../usage/queries/usage-json.js';

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { ServiceError } from '../../plugin-api/core/common.js';
+import { MINUTE_MS, ServiceError } from '../../plugin-api/core/common.js';
 import { setHeaders } from '../../plugin-api/core/throttling.js';
 
-const MINUTE_MS = 60_000;
 /** How many bytes of kept streams each account may read again per minute, from one process. */
 export const REPLAYED_BYTES_PER_MINUTE = 64 * 1024 * 1024;
 /** Each replay counts at least this many bytes, because a request has a cost of its own. */

@@ -1,7 +1,6 @@
+import { MINUTE_MS } from '../../platform/common/clock.js';
 import { periodOf } from '../../platform/config/limits/budget.js';
 import type { Limit, LimitState, LimitStates } from '../limit-store.js';
-
-const MINUTE_MS = 60_000;
 
 /** What was counted in the current window of a limit. */
 interface WindowCount {

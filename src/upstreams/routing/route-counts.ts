@@ -1,7 +1,7 @@
+import { MINUTE_MS } from '../../platform/common/clock.js';
 import { LabeledCounter } from '../../platform/common/counts/counters.js';
 import { failureText, type FailureCause } from '../contract/provider-failure.js';
 
-const MINUTE_MS = 60_000;
 /** The present minute, and the minutes before it. */
 const RECENT_MINUTES = 5;
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { HOUR_MS } from '../../platform/common/clock.js';
 import { ownTurn } from '../../platform/common/event-loop/event-loop-turns.js';
 import { RECORD_FIGURES } from '../../platform/database/migrations/usage-day-statements.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
@@ -7,8 +8,6 @@ import { queryRows } from '../../platform/database/queries/statements.js';
 import { ledgerText } from '../store/ledger-text.js';
 import type { DaySums } from './day-sums.js';
 import { usageRowOf, type UsageRow } from './usage-reports.js';
-
-export const HOUR_MS = 3_600_000;
 
 const SUMS = `SELECT model, COALESCE(key_id, '') AS key_id, credential, COALESCE(currency, '') AS currency,
     MAX(COALESCE(key_prefix, '')) AS key_prefix,

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/common/json/is-object.js';
 import type { StartedStream } from '../record/usage-record.js';
 import { UnstorableData } from './ledger-text.js';
 
@@ -31,8 +32,4 @@ export function readStreams(text: string): Pick<AbandonedBatch, 'streams' | 'unr
     // The text is damaged.
   }
   return { streams: [], unreadable: text };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

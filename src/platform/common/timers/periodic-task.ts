@@ -1,4 +1,5 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { HOUR_MS } from '../clock.js';
 
 /** Runs a task again and again. The next run begins some time after the end of the run before it. The timers do not keep the process alive. */
 export class PeriodicTask {
@@ -30,7 +31,6 @@ export class PeriodicTask {
 }
 
 const FIRST_RUN_AFTER_MS = 20_000;
-const HOUR_MS = 3_600_000;
 /** Between two portions of a job. */
 const PAUSE_MS = 50;
 /** The number of rows of a portion. Small, because SQLite blocks the event loop while it deletes. */

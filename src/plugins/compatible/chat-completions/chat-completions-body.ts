@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../../plugin-api/core/common.js';
 import * as member from '../shared/common-members.js';
 import { CustomTool, FunctionTool, Grammar } from '../shared/custom-tools.js';
 import { listOf } from '../shared/list-of.js';
@@ -139,10 +140,7 @@ export const ChatCompletionsBody = z.object({
   n: member.refusedMember('must be 1: the service generates one answer for each request', member.is(1)),
   logprobs: member.refusedMember('is not supported', member.is(false)),
   top_logprobs: member.refusedMember('is not supported', member.is(0)),
-  logit_bias: member.refusedMember(
-    'is not supported',
-    (bias) => member.isObject(bias) && Object.keys(bias).length === 0,
-  ),
+  logit_bias: member.refusedMember('is not supported', (bias) => isObject(bias) && Object.keys(bias).length === 0),
   audio: member.refusedMember('is not supported'),
   modalities: member.refusedMember(
     'must be ["text"]',

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { TOOL_NAME } from '../../../plugin-api/core/chat.js';
+import { isObject } from '../../../plugin-api/core/common.js';
 import type { ImageContent, ReasoningOptions } from '../../../plugin-api/core/upstreams.js';
 
 // The schemas of members that several APIs have. They check the types, and `meta` shows the limits in the OpenAPI document: the service
 // checks the limits with the whole conversation.
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Whether a value is an object with this member. `null` counts as a missing member. */
 export function has(value: unknown, name: string): boolean {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../../../plugin-api/core/common.js';
 import type { Tool } from '../../../plugin-api/core/upstreams.js';
-import { flag, isObject, schemaObject, text, toolName } from './common-members.js';
+import { flag, schemaObject, text, toolName } from './common-members.js';
 
 export const CustomTool = z.object({ name: toolName, description: text });
 export const FunctionTool = CustomTool.extend({

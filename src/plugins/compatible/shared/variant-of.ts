@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from './common-members.js';
+import { isObject } from '../../../plugin-api/core/common.js';
 
 interface VariantDefinition extends z.core.$ZodUnionDef {
   readonly choose: (value: unknown) => z.core.$ZodType;

@@ -1,5 +1,5 @@
 import type { ListedApiKey, NewApiKey } from '../../../plugin-api/core/accounts.js';
-import { ServiceError } from '../../../plugin-api/core/common.js';
+import { DAY_MS, HOUR_MS, ServiceError } from '../../../plugin-api/core/common.js';
 import { MICROS } from '../../../plugin-api/core/config.js';
 import type { FormField } from '../forms/page-form.js';
 
@@ -91,9 +91,6 @@ function numberIn(form: KeyForm, name: 'requests_per_minute' | 'tokens_per_day' 
     details: [{ field: name, message: 'must be a number, or empty' }],
   });
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The lifetimes of a new key that forms offer: the number of days, and its label. */
 export const LIFETIMES = { never: 'Never', '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year' } as const;

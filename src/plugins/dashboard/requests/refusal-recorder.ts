@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Clock, CLOCK, cutText, HourlyJobs, timeOrderedId } from '../../../plugin-api/core/common.js';
+import { type Clock, CLOCK, cutText, HourlyJobs, MINUTE_MS, timeOrderedId } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG, limitNameOf } from '../../../plugin-api/core/config.js';
 import { DatabaseAvailability } from '../../../plugin-api/core/database.js';
 import { type FinishedRequest, type RequestObserver, RequestWatch } from '../../../plugin-api/core/start.js';
@@ -9,7 +9,6 @@ import { RefusedRequests, type RefusedRequest } from './refused-requests.js';
 const KEPT_PER_KIND = 5;
 /** The number of kinds in a minute. Requests of further kinds are left out. */
 const KINDS = 200;
-const MINUTE_MS = 60_000;
 
 interface Kind {
   seen: number;

@@ -1,4 +1,4 @@
-import { DAY_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
+import { DAY_MS, MINUTE_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
 import type { FormField } from '../forms/page-form.js';
 
 /** `14:03`, `14:03:05`, `2026-11-26`, `2026-11-26 14:03:05`, or a time of ISO 8601 in UTC. */
@@ -55,7 +55,7 @@ function writtenTime(text: string): WrittenTime | undefined {
   const start = day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`);
   const ofDayMs = (Number(hour ?? 0) * 3_600 + Number(minute ?? 0) * 60 + Number(second ?? 0)) * 1_000;
   if (Number.isNaN(start) || ofDayMs >= DAY_MS) return undefined;
-  return { day: start, ofDayMs, unitMs: hour === undefined ? DAY_MS : second === undefined ? 60_000 : 1_000 };
+  return { day: start, ofDayMs, unitMs: hour === undefined ? DAY_MS : second === undefined ? MINUTE_MS : 1_000 };
 }
 
 function latestDay({ ofDayMs }: WrittenTime, now: number): number {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Clock, CLOCK, DAY_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
+import { type Clock, CLOCK, DAY_MS, HOUR_MS, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import {
   bounded,
-  HOUR_MS,
   HourSums,
   usagePeriod,
   type UsagePeriod,

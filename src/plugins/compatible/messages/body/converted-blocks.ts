@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/common-members.js';
+import { isObject } from '../../../../plugin-api/core/common.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

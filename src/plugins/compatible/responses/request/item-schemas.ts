@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../../../plugin-api/core/common.js';
 import * as member from '../../shared/common-members.js';
 import { listOf } from '../../shared/list-of.js';
 import { ofType, variantOf } from '../../shared/variant-of.js';
@@ -116,7 +117,7 @@ function isSignature({ encrypted_content: content }: Readonly<Record<string, unk
 export const InputItem = variantOf(
   [UserMessage, TextMessage, ...Object.values(ITEMS), SearchCall, Reasoning, PastCall],
   (item) => {
-    if (!member.isObject(item)) return OtherItem;
+    if (!isObject(item)) return OtherItem;
     const type = item['type'] ?? (member.has(item, 'role') ? 'message' : 'item_reference');
     switch (type) {
       case 'message':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../../../plugin-api/core/common.js';
 import * as member from '../../shared/common-members.js';
 import * as definition from '../../shared/custom-tools.js';
 import { listOf } from '../../shared/list-of.js';
@@ -48,10 +49,10 @@ function toolOf(about: About) {
   const OtherSearch = leftOut({ ...about, ...{ execution: member.text, parameters: member.schemaObject.nullish() } });
   const Other = leftOut(about);
   return (tool: unknown) => {
-    const type = member.isObject(tool) ? tool['type'] : undefined;
+    const type = isObject(tool) ? tool['type'] : undefined;
     if (OF_CLIENT.has(type)) return ClientTool;
-    if (!member.isObject(tool) || type !== SEARCH_NAME) return ofType(TOOLS, tool) ?? Other;
-    return tool['execution'] === 'client' && member.isObject(tool['parameters']) ? Search : OtherSearch;
+    if (!isObject(tool) || type !== SEARCH_NAME) return ofType(TOOLS, tool) ?? Other;
+    return tool['execution'] === 'client' && isObject(tool['parameters']) ? Search : OtherSearch;
   };
 }
 

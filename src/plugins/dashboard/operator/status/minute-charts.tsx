@@ -1,4 +1,5 @@
-import { KEPT_MINUTES, MINUTE_MS, type MinuteCounts } from './minute-history.js';
+import { MINUTE_MS } from '../../../../plugin-api/core/common.js';
+import { KEPT_MINUTES, type Totals } from './minute-history.js';
 import type { StatusSnapshot } from './service-status.js';
 import { count } from '../../format/numbers.js';
 import { LocalTime } from '../../format/times.js';
@@ -6,11 +7,9 @@ import { Section } from '../../parts/blocks.js';
 import { Table } from '../../parts/table.js';
 import { BarChart, type Series } from '../../usage/bar-chart.js';
 
-type Counts = Omit<MinuteCounts, 'minute'>;
+const NOTHING: Totals = { requests: 0, errors: 0, refused: 0, openStreams: 0 };
 
-const NOTHING: Counts = { requests: 0, errors: 0, refused: 0, openStreams: 0 };
-
-const CHARTS: readonly (readonly [title: string, series: readonly (readonly [keyof Counts, string, string])[]])[] = [
+const CHARTS: readonly (readonly [title: string, series: readonly (readonly [keyof Totals, string, string])[]])[] = [
   ['Requests per minute', [['requests', 'Requests', 'blue']]],
   [
     'Errors per minute',
@@ -79,8 +78,8 @@ export function MinuteCharts({ snapshots, now }: MinuteChartsProps) {
   );
 }
 
-function sumsByMinute(snapshots: readonly StatusSnapshot[]): ReadonlyMap<number, Counts> {
-  const sums = new Map<number, Counts>();
+function sumsByMinute(snapshots: readonly StatusSnapshot[]): ReadonlyMap<number, Totals> {
+  const sums = new Map<number, Totals>();
   for (const { minute, requests, errors, refused, openStreams } of snapshots.flatMap(({ minutes }) => minutes)) {
     const sum = sums.get(minute) ?? NOTHING;
     sums.set(minute, {

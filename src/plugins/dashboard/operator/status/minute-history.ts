@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../../../plugin-api/core/common.js';
+
 /** What happened in one minute. */
 export interface MinuteCounts {
   /** Minutes since 1970. */
@@ -15,7 +17,6 @@ export interface MinuteCounts {
 /** Counts since the start, and the present number of open streams. */
 export type Totals = Omit<MinuteCounts, 'minute'>;
 
-export const MINUTE_MS = 60_000;
 /** The number of minutes that are kept, besides the present one. */
 export const KEPT_MINUTES = 60;
 

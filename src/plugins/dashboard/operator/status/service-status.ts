@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { hostname } from 'node:os';
-import { DrainState, factsOf, ShedLoad, VERSION } from '../../../../plugin-api/core/common.js';
+import { DrainState, factsOf, MINUTE_MS, ShedLoad, VERSION } from '../../../../plugin-api/core/common.js';
 import { type Config, CONFIG, type ConfigLoad, ConfigReloads } from '../../../../plugin-api/core/config.js';
 import { DatabaseAvailability } from '../../../../plugin-api/core/database.js';
 import { ClientConnections } from '../../../../plugin-api/core/http.js';
@@ -14,7 +14,7 @@ import {
   type RouteState,
   RouteStates,
 } from '../../../../plugin-api/core/upstreams.js';
-import { MINUTE_MS, MinuteHistory, type MinuteCounts, type Totals } from './minute-history.js';
+import { MinuteHistory, type MinuteCounts, type Totals } from './minute-history.js';
 
 const MAX_UPSTREAMS = 300;
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  MINUTE_MS,
-  MinuteHistory,
-  type Totals,
-} from '../../../../../../src/plugins/dashboard/operator/status/minute-history.js';
+import { MINUTE_MS } from '../../../../../../src/platform/common/clock.js';
+import { MinuteHistory, type Totals } from '../../../../../../src/plugins/dashboard/operator/status/minute-history.js';
 
 const totals = (requests: number, openStreams = 0): Totals => ({
   requests,
