@@ -3,7 +3,7 @@ import { type Clock, CLOCK, Steps, utcDay, withTimeout } from '../../../plugin-a
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { AccountSums } from '../../../plugin-api/core/usage.js';
 import { lastDays } from '../usage/usage-filter.js';
-import { sumIn, UsageSum } from '../usage/usage-sum.js';
+import { insertInto, sumIn, UsageSum } from '../usage/usage-sum.js';
 
 const HIGHEST = 5;
 const FRESH_MS = 60_000;
@@ -83,14 +83,9 @@ export class ServiceSpend {
   /** Sorts no more than the highest accounts, because there may be a million accounts. */
   private async highestOf(accounts: ReadonlyMap<string, UsageSum>): Promise<readonly AccountSpend[]> {
     const steps = new Steps();
-    let highest: AccountSpend[] = [];
+    const highest: AccountSpend[] = [];
     for (const [accountId, sum] of accounts) {
-      const last = highest[HIGHEST - 1];
-      if (last === undefined || this.compare(sum, last.sum) > 0) {
-        highest = [...highest, { accountId, sum }]
-          .sort((one, other) => this.compare(other.sum, one.sum))
-          .slice(0, HIGHEST);
-      }
+      insertInto(highest, { accountId, sum }, HIGHEST, (one, other) => this.compare(one.sum, other.sum));
       if (steps.isOver) await steps.next();
     }
     return highest;

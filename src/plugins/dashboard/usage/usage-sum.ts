@@ -57,20 +57,23 @@ interface Busiest<T> {
   readonly others: UsageSum;
 }
 
-/** Divides the sums into the `most` busiest and the others. Does not sort them all, because there may be 100,000 keys. */
+type Compare<T> = (one: T, other: T) => number;
+
+/** Inserts an entry into the highest ones, highest first. Returns the entry that is one too many. */
+export function insertInto<T>(highest: T[], entry: T, limit: number, compare: Compare<T>): T | undefined {
+  // From the end, because most entries of a long list are not among the highest.
+  const above = highest.findLastIndex((other) => compare(other, entry) >= 0);
+  highest.splice(above + 1, 0, entry);
+  return highest.length > limit ? highest.pop() : undefined;
+}
+
+/** Divides the sums into the `limit` busiest and the others. Does not sort them all, because there may be 100,000 keys. */
 export function busiestOf<T>(sums: Iterable<readonly [T, UsageSum]>, limit: number): Busiest<T> {
   const busiest: (readonly [T, UsageSum])[] = [];
   const others = new UsageSum();
   let otherCount = 0;
   for (const entry of sums) {
-    const [, { requests }] = entry;
-    const last = busiest[limit - 1]?.[1];
-    let other = last === undefined ? undefined : entry;
-    if (last === undefined || requests > last.requests) {
-      const rank = busiest.findIndex(([, sum]) => sum.requests < requests);
-      busiest.splice(rank === -1 ? busiest.length : rank, 0, entry);
-      other = busiest.length > limit ? busiest.pop() : undefined;
-    }
+    const other = insertInto(busiest, entry, limit, ([, one], [, another]) => one.requests - another.requests);
     if (other === undefined) continue;
     otherCount += 1;
     others.add(other[1]);
