@@ -60,9 +60,10 @@ function firstRequest({ models, catalogName }: Config, url: string, key: string,
   if (model === undefined)
     return [`No model is available yet: add the API key of a provider, as ${catalogName} names it.`];
   const origin = isLoopback(url) ? url : onThisMachine(url);
+  const request = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello! Who are you?' }] });
   return [
     hasPages ? 'Sign in to chat in the playground and to create more keys, or try this command:' : 'Try this command:',
     '',
-    curlLine({ origin, key, model: model.id, message: 'Hello! Who are you?' }).replace(/^/gm, '  '),
+    curlLine({ origin, key, request }).replace(/^/gm, '  '),
   ];
 }

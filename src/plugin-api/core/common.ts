@@ -26,7 +26,7 @@ export {
 } from '../../platform/common/service-error.js';
 export { ShedLoad } from '../../platform/common/shed-load.js';
 export { csvCell } from '../../platform/common/text/csv-cell.js';
-export { curlLine, quoted } from '../../platform/common/text/curl-line.js';
+export { curlLine } from '../../platform/common/text/curl-line.js';
 export {
   cutText,
   isHighSurrogate,

@@ -1,23 +1,17 @@
-interface CurlLine {
-  /** Scheme, host and port of the service. */
-  readonly origin: string;
-  readonly key: string;
-  readonly model: string;
-  readonly message: string;
-}
+import type { RequestCode } from './request-code.js';
 
 /** Returns a curl command for a chat request to the service. A user can paste it into a shell. */
-export function curlLine({ origin, key, model, message }: CurlLine): string {
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: message }] });
+export function curlLine({ origin, key, request }: RequestCode): string {
   return [
     `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
-    `  -H ${quoted(`Authorization: Bearer ${key}`)}`,
+    // Double quotes, because the shell must replace $API_KEY.
+    `  -H ${key === undefined ? '"Authorization: Bearer $API_KEY"' : quoted(`Authorization: Bearer ${key}`)}`,
     `  -H ${quoted('Content-Type: application/json')}`,
-    `  -d ${quoted(body)}`,
+    `  -d ${quoted(request)}`,
   ].join(' \\\n');
 }
 
 /** Quotes a text, so that a shell reads it as one word, whatever characters it contains. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return /^[\w:/.@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

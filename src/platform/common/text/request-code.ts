@@ -1,4 +1,4 @@
-interface RequestCode {
+export interface RequestCode {
   /** Scheme, host and port of the service. */
   readonly origin: string;
   /** The API key. By default, the code reads the key from the environment variable `API_KEY`. */

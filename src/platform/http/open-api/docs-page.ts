@@ -3,10 +3,11 @@ import type { Request } from 'express';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { WholeBody } from '../answers/whole-body.js';
-import { quoted } from '../../common/text/curl-line.js';
+import { curlLine } from '../../common/text/curl-line.js';
 
 /** Where the files of Swagger UI are, relative to the page. */
 const FILES = './docs';
+const EXAMPLE = '{"model":"vendor/model","messages":[{"role":"user","content":"Hello!"}]}';
 
 /**
  * The page of `/api/docs`: Swagger UI below a heading with a way back, and a command that shows a stream as it arrives, which
@@ -29,7 +30,7 @@ export function docsPage({ info, paths }: OpenAPIObject, request: Request): stri
 <header>
 <p><a href="/">Back to ${escaped(info.title)}</a></p>
 <p>Swagger UI shows a stream when the stream has ended. To see the chunks as they arrive, use curl:</p>
-<pre tabindex="0">${escaped(curl(origin))}</pre>
+<pre tabindex="0">${escaped(curlLine({ origin, request: EXAMPLE }))}</pre>
 </header>
 <noscript><main>
 <h1>API of ${escaped(info.title)}</h1>
@@ -120,15 +121,6 @@ html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
 .swagger-ui .info .title { overflow-wrap: anywhere; }
 }
 `;
-
-function curl(origin: string): string {
-  return [
-    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
-    '  -H "Authorization: Bearer $API_KEY"',
-    "  -H 'Content-Type: application/json'",
-    `  --data-raw ${quoted('{"model":"vendor/model","messages":[{"role":"user","content":"Hello!"}]}')}`,
-  ].join(' \\\n');
-}
 
 function operationsOf(paths: OpenAPIObject['paths']): string[] {
   return Object.entries(paths).flatMap(([path, operations]) =>

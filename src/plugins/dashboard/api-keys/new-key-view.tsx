@@ -39,7 +39,7 @@ export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: Ne
       {model === undefined ? null : (
         <>
           <p>Try it in a terminal:</p>
-          <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />
+          <Copyable what="command" text={curlLine({ origin, key, request: greeting(model) })} id="try-it" />
           {programs.map(({ id, title, what = title, code }) => (
             <details key={id}>
               <summary>{title}</summary>
@@ -55,17 +55,16 @@ export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: Ne
 type Program = Pick<SdkSnippet, 'id' | 'title' | 'code'> & { readonly what?: string };
 
 function programsOf(origin: string, key: string, model: string): readonly Program[] {
-  const request = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }, null, 2);
+  const request = greeting(model, 2);
+  const javascript = { title: 'JavaScript (Node)', what: 'JavaScript', code: javascriptCode({ origin, key, request }) };
   return [
-    {
-      id: 'try-javascript',
-      title: 'JavaScript (Node)',
-      what: 'JavaScript',
-      code: javascriptCode({ origin, key, request }),
-    },
+    { id: 'try-javascript', ...javascript },
     { id: 'try-python', title: 'Python', code: pythonCode({ origin, key, request }) },
   ];
 }
+
+const greeting = (model: string, indent?: number): string =>
+  JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }, null, indent);
 
 /** A program that calls the service with an SDK of another API. */
 interface SdkSnippet {

@@ -1,7 +1,7 @@
 import { Get, Inject } from '@nestjs/common';
 import { publicOriginOf, SessionOnly } from '../../../plugin-api/core/auth.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
-import { javascriptCode, pythonCode, quoted } from '../../../plugin-api/core/common.js';
+import { curlLine, javascriptCode, pythonCode } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG, MICROS, type ModelConfig, type TierConfig } from '../../../plugin-api/core/config.js';
 import { SpendBudgets, type BudgetState, costBound, isPriced } from '../../../plugin-api/core/usage.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
@@ -211,7 +211,8 @@ interface FirstRequestProps {
 }
 
 /** What a browser without JavaScript shows instead of the conversation: a request as a curl command. */
-function FirstRequest({ origin, modelId }: FirstRequestProps) {
+function FirstRequest({ origin, modelId: model }: FirstRequestProps) {
+  const request = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
   return (
     <section id="without-script">
       <p class="notice">
@@ -223,21 +224,10 @@ function FirstRequest({ origin, modelId }: FirstRequestProps) {
         <p class="fine">
           Replace <code>$API_KEY</code> with your key, or set it first: <code>export API_KEY=csk_…</code>
         </p>
-        <Copyable what="command" id="curl-command" text={curlOf(origin, modelId)} />
+        <Copyable what="command" id="curl-command" text={curlLine({ origin, request })} />
       </details>
     </section>
   );
-}
-
-function curlOf(origin: string, model: string): string {
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
-  return [
-    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
-    // Double quotes, because the shell must replace $API_KEY.
-    '  -H "Authorization: Bearer $API_KEY"',
-    `  -H ${quoted('Content-Type: application/json')}`,
-    `  --data-raw ${quoted(body)}`,
-  ].join(' \\\n');
 }
 
 const LANGUAGES = { curl: 'curl', javascript: 'JavaScript', python: 'Python' } as const;
