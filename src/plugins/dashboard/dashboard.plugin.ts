@@ -16,6 +16,7 @@ import { PluginAssets } from './assets/asset-set.js';
 import { ActivityController, AuditController } from './audit.controller.js';
 import { DocumentsController } from './documents/documents.controller.js';
 import { HomeController } from './home.controller.js';
+import { KEY_CHANGES_CONTROLLERS } from './key-changes.controller.js';
 import { LINK_CONTROLLERS } from './links.controller.js';
 import { AccountList } from './operator/account-list.js';
 import { AccountPage } from './operator/account-page.js';
@@ -63,6 +64,7 @@ const REQUESTS = [RefusedRequests, RefusalRecorder, RequestSearch, RequestFinder
     SingleSignOnController,
     ...LINK_CONTROLLERS,
     ApiKeysController,
+    ...KEY_CHANGES_CONTROLLERS,
     AccountController,
     AccountLinkController,
     PlaygroundController,

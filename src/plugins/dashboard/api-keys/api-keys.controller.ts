@@ -1,21 +1,15 @@
 import { Body, Get, Inject, Param } from '@nestjs/common';
-import { ApiKeyRotation, ApiKeysService, ApiKeyUpdates } from '../../../plugin-api/core/accounts.js';
+import { ApiKeyRotation, ApiKeysService } from '../../../plugin-api/core/accounts.js';
 import { KeyCreationLimit, SessionOnly } from '../../../plugin-api/core/auth.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
-import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { API_KEYS_PATH } from '../paths.js';
-import { changesIn, expiryOf, overlapOf, type KeyForm } from './key-form.js';
+import { changesIn, expiryOf, overlapOf, type NewKeyForm } from './key-form.js';
 import { KeyList } from './key-list.js';
-import { editingPage, revocationPage, rotationPage } from './key-pages.js';
-
-interface NewKeyForm extends KeyForm {
-  readonly expires_in_days?: string;
-  readonly id?: string;
-}
+import { rotationPage } from './key-pages.js';
 
 interface RotationForm extends Pick<NewKeyForm, 'expires_in_days' | 'id'> {
   readonly old_key_ends_in_hours?: string;
@@ -27,7 +21,7 @@ const DONE: ReadonlyMap<unknown, string> = new Map([
   ['changed', 'The key was changed.'],
 ]);
 
-/** The page with the keys of an account, and the pages that change a key. */
+/** The page with the keys of an account, and the pages that create and rotate a key. */
 @PageController(API_KEYS_PATH)
 @SessionOnly()
 export class ApiKeysController {
@@ -36,10 +30,8 @@ export class ApiKeysController {
     private readonly list: KeyList,
     private readonly keys: ApiKeysService,
     private readonly rotation: ApiKeyRotation,
-    private readonly updates: ApiKeyUpdates,
     private readonly limit: KeyCreationLimit,
     private readonly semaphore: ReportSemaphore,
-    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -73,7 +65,7 @@ export class ApiKeysController {
     @Param('id') id: string,
     @CurrentPageRequest() { accountId, response }: PageRequest,
   ): Promise<void> {
-    this.pages.send(response, rotationPage(accountId, await this.keys.find(id, accountId)));
+    this.pages.send(response, rotationPage({ accountId, key: await this.keys.find(id, accountId) }));
   }
 
   /** Rotates the key, and answers with a page that shows the new key, like the form that creates a key. */
@@ -83,7 +75,7 @@ export class ApiKeysController {
     @Body() { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId }: RotationForm,
     @CurrentPageRequest() { accountId, session: { sessionId }, author, response }: PageRequest,
   ): Promise<void> {
-    const old = await this.keys.find(id, accountId);
+    const key = await this.keys.find(id, accountId);
     await this.pages.submit(
       response,
       async () => {
@@ -92,52 +84,10 @@ export class ApiKeysController {
         const { created, oldEndsAt } = await this.limit.count(accountId, () =>
           this.rotation.rotate(id, accountId, rotation, author),
         );
-        const newKey = this.list.newKey(created, response.req, { prefix: old.prefix, endsAt: oldEndsAt });
+        const newKey = this.list.newKey(created, response.req, { prefix: key.prefix, endsAt: oldEndsAt });
         this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
       },
-      (problems) => rotationPage(accountId, old, problems),
+      (problems) => rotationPage({ accountId, key }, problems),
     );
-  }
-
-  @Get(':id/edit')
-  async edit(@Param('id') id: string, @CurrentPageRequest() { accountId, response }: PageRequest): Promise<void> {
-    const key = await this.keys.find(id, accountId);
-    this.pages.send(response, editingPage({ accountId, key, currency: this.config.currency }));
-  }
-
-  @PostForm(':id/edit')
-  async change(
-    @Param('id') id: string,
-    @Body() form: KeyForm,
-    @CurrentPageRequest() { accountId, author, response }: PageRequest,
-  ): Promise<void> {
-    const key = await this.keys.find(id, accountId);
-    await this.pages.submit(
-      response,
-      async () => {
-        await this.updates.update(id, changesIn(form), accountId, author);
-        this.pages.redirect(response, `${API_KEYS_PATH}?done=changed`);
-      },
-      (problems) => editingPage({ accountId, key, currency: this.config.currency, form, problems }),
-    );
-  }
-
-  @Get(':id/revoke')
-  async confirmRevocation(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId, response }: PageRequest,
-  ): Promise<void> {
-    const key = await this.keys.find(id, accountId);
-    if (key.revokedAt !== null) this.pages.redirect(response, `${API_KEYS_PATH}?done=revoked`);
-    else this.pages.send(response, revocationPage(accountId, key));
-  }
-
-  @PostForm(':id/revoke')
-  async revoke(
-    @Param('id') id: string,
-    @CurrentPageRequest() { accountId, author, response }: PageRequest,
-  ): Promise<void> {
-    await this.keys.revoke(id, accountId, author);
-    this.pages.redirect(response, `${API_KEYS_PATH}?done=revoked`);
   }
 }

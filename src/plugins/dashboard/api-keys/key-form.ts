@@ -14,6 +14,11 @@ export interface KeyForm {
   readonly addresses?: string;
 }
 
+export interface NewKeyForm extends KeyForm {
+  readonly expires_in_days?: string;
+  readonly id?: string;
+}
+
 /** @throws {ServiceError} `invalid_request` for a number that cannot be read. */
 export function changesIn(form: KeyForm): Pick<NewApiKey, 'name' | 'limits'> {
   const budget = numberIn(form, 'budget');

@@ -20,15 +20,18 @@ import { LIFETIMES, limitFields, nameField, type KeyForm } from './key-form.js';
 import { chosenKeys, KEY_STATES, keyFilterIn, stateOf, type KeyFilter } from './listed-keys.js';
 import { NewKeyView, sdkSnippets, type NewKey, type ReplacedKey } from './new-key-view.js';
 
-/** What the page shows in addition to the keys. */
-interface Shown {
-  readonly newKey?: NewKey;
-  /** The report right after a change. */
-  readonly done?: string | undefined;
-  /** The values of the form that creates a key. */
+/** The values of the form that creates a key. */
+export interface EnteredKey {
   readonly form?: KeyForm;
   readonly lifetime?: string | undefined;
   readonly problems?: FormProblems;
+}
+
+/** What the page shows in addition to the keys. */
+interface Shown extends EnteredKey {
+  readonly newKey?: NewKey;
+  /** The report right after a change. */
+  readonly done?: string | undefined;
 }
 
 /** Builds the page with the API keys of an account. */
@@ -106,7 +109,7 @@ export class KeyList {
   }
 }
 
-interface CreationFormProps extends Pick<Shown, 'form' | 'lifetime' | 'problems'> {
+interface CreationFormProps extends EnteredKey {
   readonly action: string;
   /** The account that is signed in. */
   readonly accountId: string;

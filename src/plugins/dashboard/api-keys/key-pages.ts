@@ -7,34 +7,46 @@ import { API_KEYS_PATH } from '../paths.js';
 import { formOf, LIFETIMES, limitFields, nameField, OVERLAPS, type KeyForm } from './key-form.js';
 import { keyFacts } from './listed-keys.js';
 
-interface Editing {
+/** The account of a key, for operators. */
+export interface KeyOwner {
+  readonly id: string;
+  readonly email: string;
+  /** The path of the page of the account. */
+  readonly path: string;
+}
+
+/** The key that a page is about. */
+export interface ShownKey {
+  /** The account that is signed in. */
   readonly accountId: string;
   readonly key: ListedApiKey;
-  /** The currency of budgets. */
-  readonly currency: string;
-  /** The values that the user has sent. By default those of the key. */
-  readonly form?: KeyForm;
-  readonly problems?: FormProblems;
-  /** See {@link revocationPage}. */
+  /** The account that the key belongs to, if it is not the account that is signed in. */
   readonly owner?: KeyOwner;
 }
 
-/** The page that changes the name and the limits of a key. */
-export function editingPage({ accountId, key, currency, form = formOf(key), problems, owner }: Editing): Page {
+/**
+ * The page that changes the name and the limits of a key.
+ *
+ * @param currency the currency of budgets
+ * @param form the values that the user has sent. By default those of the key.
+ */
+export function editingPage(shown: ShownKey, currency: string, form?: KeyForm, problems?: FormProblems): Page {
+  const { key } = shown;
+  const entered = form ?? formOf(key);
   return confirmationPage({
-    ...commonOf(accountId, key, 'Edit', owner),
+    ...commonOf(shown, 'Edit'),
     heading: `Edit “${key.name}”`,
     text: 'Every replica applies a change within a second. Running streams go on.',
-    fields: [nameField(form), ...limitFields(form, currency)],
+    fields: [nameField(entered), ...limitFields(entered, currency)],
     button: 'Save',
     problems,
   });
 }
 
-export function rotationPage(accountId: string, key: ListedApiKey, problems?: FormProblems): Page {
+export function rotationPage(shown: ShownKey, problems?: FormProblems): Page {
   return confirmationPage({
-    ...commonOf(accountId, key, 'Rotate'),
-    heading: `Rotate “${key.name}”`,
+    ...commonOf(shown, 'Rotate'),
+    heading: `Rotate “${shown.key.name}”`,
     text: 'You get a new key with the same name. The old key keeps working while you deploy the new one.',
     fields: [
       { label: 'Old key expires', name: 'old_key_ends_in_hours', type: 'select', options: OVERLAPS, value: '24' },
@@ -49,18 +61,11 @@ export function rotationPage(accountId: string, key: ListedApiKey, problems?: Fo
   });
 }
 
-/** The account of a key, for operators. */
-export interface KeyOwner {
-  readonly email: string;
-  /** The path of the page of the account. */
-  readonly path: string;
-}
-
-/** @param owner the account that the key belongs to, if it is not the account that is signed in. */
-export function revocationPage(accountId: string, key: ListedApiKey, owner?: KeyOwner): Page {
+export function revocationPage(shown: ShownKey): Page {
+  const { key, owner } = shown;
   const programs = owner === undefined ? 'Programs' : `Programs of ${owner.email}`;
   return confirmationPage({
-    ...commonOf(accountId, key, 'Revoke', owner),
+    ...commonOf(shown, 'Revoke'),
     heading: `Revoke “${key.name}”?`,
     text: `${programs} that use this key lose access at once, and their running streams end within two seconds. This can't be undone.`,
     button: 'Revoke',
@@ -68,7 +73,7 @@ export function revocationPage(accountId: string, key: ListedApiKey, owner?: Key
   });
 }
 
-function commonOf(accountId: string, key: ListedApiKey, what: 'Edit' | 'Rotate' | 'Revoke', owner?: KeyOwner) {
+function commonOf({ accountId, key, owner }: ShownKey, what: 'Edit' | 'Rotate' | 'Revoke') {
   return {
     title: `${what} ${key.name}`,
     section: owner === undefined ? 'api-keys' : 'accounts',
