@@ -5,7 +5,7 @@ import { ServiceError } from '../../../plugin-api/core/common.js';
 import { OnlyIf, Public } from '../../../plugin-api/core/http.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { Section } from '../parts/blocks.js';
+import { BackLink, Section } from '../parts/blocks.js';
 import { DOCS_PATH, REFERENCE_PATH } from '../paths.js';
 
 /** Where the build puts the pages that it makes from the folder `docs`, and their list. */
@@ -97,9 +97,7 @@ export class DocumentsController {
     if (document === undefined) throw new ServiceError('not_found', 'This document does not exist.');
     const content = (
       <>
-        <p>
-          <a href={DOCS_PATH}>← Documentation</a>
-        </p>
+        <BackLink to={DOCS_PATH}>Documentation</BackLink>
         <details>
           <summary>On this page</summary>
           <ul>

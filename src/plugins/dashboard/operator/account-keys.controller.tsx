@@ -9,6 +9,7 @@ import type { KeyOwner } from '../api-keys/key-pages.js';
 import type { Page } from '../layout/layout.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import { BackLink } from '../parts/blocks.js';
 import { accountPath, ACCOUNTS_PATH } from '../paths.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
@@ -65,9 +66,7 @@ export class AccountKeysController {
     const content = (
       <>
         <h1 class="breaks">New key for {owner.email}</h1>
-        <p>
-          <a href={owner.path}>← Account</a>
-        </p>
+        <BackLink to={owner.path}>Account</BackLink>
         <CreationForm
           action={`${owner.path}/keys/new`}
           accountId={operatorId}

@@ -11,11 +11,10 @@ import { CurrentPageRequest, PageController, type PageRequest } from '../page-co
 import { Pages } from '../pages.js';
 import { positionIn } from '../parts/lists.js';
 import { sendCsv } from '../parts/csv-file.js';
-import { pathWith } from '../parts/query.js';
 import { REQUESTS_PATH } from '../paths.js';
 import { receiptPage, refusalPage } from '../usage/receipt-page.js';
 import { RequestFinder, requestQueryIn, type RequestQuery } from '../usage/request-finder.js';
-import { RequestList } from '../usage/request-list.js';
+import { requestsPage } from '../usage/request-list.js';
 import { AccountName, type Emails } from './listed-account.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 
@@ -38,9 +37,9 @@ export class RequestsController {
   @Get()
   async list(@CurrentPageRequest() { accountId: operatorId, query: values, response }: PageRequest): Promise<void> {
     const query = requestQueryIn(values);
-    const exact = this.finder.exactQuery(query);
+    const exact = this.finder.exactPath(REQUESTS_PATH, query);
     if (exact !== undefined) {
-      this.pages.redirect(response, pathWith(REQUESTS_PATH, exact));
+      this.pages.redirect(response, exact);
       return;
     }
     const before = positionIn(values);
@@ -50,28 +49,17 @@ export class RequestsController {
       const ids = list.requests.map((each) => (each.kind === 'stream' ? each.stream : each.refused).accountId);
       return [list, id, await this.accounts.emailsOf([...new Set(ids)])] as const;
     });
-    const content = (
-      <div class="usage">
-        <h1>Requests</h1>
-        <RequestList
-          path={REQUESTS_PATH}
-          query={query}
-          problem={
-            accountId?.includes('@') === true
-              ? 'No account has this email. Search for deleted accounts by ID.'
-              : this.finder.problemOf(query)
-          }
-          before={before}
-          found={found}
-          models={this.models.all().map(({ id }) => id)}
-          upstreams={[...this.config.upstreams.keys()]}
-          pathOf={pathOf}
-          accountOf={(id) => <AccountName id={id} emails={emails} />}
-        />
-      </div>
-    );
-    const page = { title: 'Requests', section: 'requests', width: 'wide', style: 'usage.css' } as const;
-    this.pages.send(response, { ...page, script: 'requests.js', content });
+    const page = requestsPage({
+      ...{ section: 'requests', path: REQUESTS_PATH, query, before, found, pathOf },
+      problem:
+        accountId?.includes('@') === true
+          ? 'No account has this email. Search for deleted accounts by ID.'
+          : this.finder.problemOf(query),
+      models: this.models.all().map(({ id }) => id),
+      upstreams: [...this.config.upstreams.keys()],
+      accountOf: (id) => <AccountName id={id} emails={emails} />,
+    });
+    this.pages.send(response, page);
   }
 
   /** The requests that pass the filter as a file, the latest first. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { LocalTime } from '../format/times.js';
 import { PageForm, type PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
-import { Copyable, Facts, type Fact } from './blocks.js';
+import { BackLink, Copyable, Facts, type Fact } from './blocks.js';
 
 interface Confirmation
   extends
@@ -50,9 +50,7 @@ export function resultPage({ title, section, from, facts, note, ...form }: Actio
   const content = (
     <>
       <h1>{title}</h1>
-      <p>
-        <a href={from.path}>← {from.name}</a>
-      </p>
+      <BackLink to={from.path}>{from.name}</BackLink>
       <Facts facts={facts} />
       <PageForm {...form} tone="quiet" />
       <p class="fine">{note}</p>

@@ -27,6 +27,15 @@ export function Section({ id, title, link, children }: SectionProps) {
   );
 }
 
+/** Leads from a page to the list that it belongs to. */
+export function BackLink({ to, children }: { readonly to: string; readonly children: string }) {
+  return (
+    <p>
+      <a href={to}>← {children}</a>
+    </p>
+  );
+}
+
 interface NoticeProps {
   /** `good` reports that an action succeeded. */
   readonly tone?: 'good';

@@ -6,7 +6,7 @@ import { count, money } from '../format/numbers.js';
 import { LocalTime, seconds, secondsBetween } from '../format/times.js';
 import type { RefusedRequest } from '../requests/refused-requests.js';
 import type { Page } from '../layout/layout.js';
-import { Facts } from '../parts/blocks.js';
+import { BackLink, Facts } from '../parts/blocks.js';
 import { KeyName, OutcomeBadge, RefusalReason } from './request-cells.js';
 import { tokens } from './request-table.js';
 
@@ -27,9 +27,7 @@ export function receiptPage(stream: ListedStream, { keys, section, account, list
   const content = (
     <div class="usage">
       <h1>Receipt</h1>
-      <p>
-        <a href={list}>← Requests</a>
-      </p>
+      <BackLink to={list}>Requests</BackLink>
       <Facts
         facts={[
           ['Request ID', <code>{stream.request_id}</code>],
@@ -83,9 +81,7 @@ export function refusalPage(refused: RefusedRequest, { keys, section, account, l
   const content = (
     <div class="usage">
       <h1>Refused request</h1>
-      <p>
-        <a href={list}>← Requests</a>
-      </p>
+      <BackLink to={list}>Requests</BackLink>
       <Facts
         facts={[
           ['Request ID', <code>{requestId}</code>],

@@ -4,7 +4,7 @@ import { FAILED_OUTCOMES, type StreamOutcome } from '../../../plugin-api/core/us
 import { RequestSearch, type FoundRequests } from '../requests/request-search.js';
 import { csvOf } from '../parts/csv-file.js';
 import { PAGE_SIZE, type ListPosition } from '../parts/lists.js';
-import { choiceIn, textIn, textsIn, type QueryValues } from '../parts/query.js';
+import { choiceIn, pathWith, textIn, textsIn, type QueryValues } from '../parts/query.js';
 import { OUTCOME_WORDS } from './request-cells.js';
 import { periodIn } from './request-period.js';
 import { requestColumns, requestLine } from './request-table.js';
@@ -50,10 +50,11 @@ export class RequestFinder {
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** The query with the day of each time, for a link that means the same tomorrow. `undefined`: each time has its day. */
-  exactQuery(query: RequestQuery): RequestQuery | undefined {
+  /** The path of the list with the day of each time, so that it means the same tomorrow. `undefined`: each time has its day. */
+  exactPath(path: string, query: RequestQuery): string | undefined {
     const { exact } = periodIn(query, this.now());
-    return exact.from === query.from && exact.to === query.to ? undefined : { ...query, ...exact };
+    const isExact = exact.from === query.from && exact.to === query.to;
+    return isExact ? undefined : pathWith(path, { ...query, ...exact });
   }
 
   /** What is wrong with the times of the query. `undefined`: nothing. */

@@ -2,15 +2,18 @@ import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { ERRORS } from '../../../plugin-api/core/common.js';
 import type { FoundRequests } from '../requests/request-search.js';
 import type { FormField } from '../forms/page-form.js';
-import { Notice } from '../parts/blocks.js';
+import type { Page } from '../layout/layout.js';
+import { BackLink, Notice } from '../parts/blocks.js';
 import { FilterForm, OlderLinks, type ListPosition } from '../parts/lists.js';
 import { pathWith } from '../parts/query.js';
+import { USAGE_PATH } from '../paths.js';
 import { MAX_KEY_LENGTH, STATUSES, type RequestQuery } from './request-finder.js';
 import { periodFields } from './request-period.js';
 import { RequestTable, type RequestTableProps } from './request-table.js';
 import { keyOptions, modelOptions } from './usage-filter.js';
 
-interface RequestListProps extends Pick<RequestTableProps, 'accountOf' | 'pathOf'>, FieldLists {
+interface RequestsPageProps
+  extends Pick<RequestTableProps, 'accountOf' | 'pathOf'>, Required<Pick<Page, 'section'>>, FieldLists {
   /** The path of the page. The file with the same requests is below. */
   readonly path: string;
   readonly query: RequestQuery;
@@ -20,11 +23,14 @@ interface RequestListProps extends Pick<RequestTableProps, 'accountOf' | 'pathOf
   readonly found: FoundRequests;
 }
 
-/** A filter, the requests that pass it, and links to older requests and to the file. */
-export function RequestList({ path, query, problem, before, found, accountOf, pathOf, ...lists }: RequestListProps) {
+/** The page with a filter, the requests that pass it, and links to older requests and to the file. */
+export function requestsPage(props: RequestsPageProps): Page {
+  const { section, path, query, problem, before, found, accountOf, pathOf, ...lists } = props;
   const { requests, next } = found;
-  return (
-    <>
+  const content = (
+    <div class="usage">
+      <h1>Requests</h1>
+      {section === 'usage' ? <BackLink to={USAGE_PATH}>Usage</BackLink> : null}
       <FilterForm path={path} fields={fieldsOf(query, lists)} button="Search" />
       <Notice>{problem}</Notice>
       <RequestTable
@@ -48,8 +54,9 @@ export function RequestList({ path, query, problem, before, found, accountOf, pa
           : ' Requests without a known account or key are only counted, on the page Status.'}{' '}
         Prompts and answers are not stored.
       </p>
-    </>
+    </div>
   );
+  return { title: 'Requests', section, width: 'wide', style: 'usage.css', script: 'requests.js', content };
 }
 
 /** What the fields of the filter offer. */

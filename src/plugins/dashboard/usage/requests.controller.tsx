@@ -11,11 +11,11 @@ import { CurrentPageRequest, PageController, type PageRequest } from '../page-co
 import { Pages } from '../pages.js';
 import { sendCsv } from '../parts/csv-file.js';
 import { positionIn } from '../parts/lists.js';
-import { pathWith, type QueryValues } from '../parts/query.js';
+import type { QueryValues } from '../parts/query.js';
 import { OWN_REQUESTS_PATH, requestPath, USAGE_PATH } from '../paths.js';
 import { receiptPage, refusalPage } from './receipt-page.js';
 import { RequestFinder, requestQueryIn, type RequestQuery } from './request-finder.js';
-import { RequestList } from './request-list.js';
+import { requestsPage } from './request-list.js';
 import { ownRequestPath } from './request-table.js';
 import { lastDays, offeredModels } from './usage-filter.js';
 import { UsageTotals } from './usage-totals.js';
@@ -41,9 +41,9 @@ export class OwnRequestsController {
   @Get('requests')
   async list(@CurrentPageRequest() { accountId, query: values, response }: PageRequest): Promise<void> {
     const query = ownQueryIn(values);
-    const exact = this.finder.exactQuery(query);
+    const exact = this.finder.exactPath(OWN_REQUESTS_PATH, query);
     if (exact !== undefined) {
-      this.pages.redirect(response, pathWith(OWN_REQUESTS_PATH, exact));
+      this.pages.redirect(response, exact);
       return;
     }
     const before = positionIn(values);
@@ -55,26 +55,13 @@ export class OwnRequestsController {
         new UsageTotals().read(this.reports.pages(from, to, accountId)),
       ]),
     );
-    const content = (
-      <div class="usage">
-        <h1>Requests</h1>
-        <p>
-          <a href={USAGE_PATH}>← Usage</a>
-        </p>
-        <RequestList
-          path={OWN_REQUESTS_PATH}
-          query={query}
-          problem={this.finder.problemOf(query)}
-          before={before}
-          found={found}
-          models={offeredModels(this.models.all(), totals.models)}
-          keys={keys}
-          pathOf={ownRequestPath}
-        />
-      </div>
-    );
-    const page = { title: 'Requests', section: 'usage', width: 'wide', style: 'usage.css' } as const;
-    this.pages.send(response, { ...page, script: 'requests.js', content });
+    const page = requestsPage({
+      ...{ section: 'usage', path: OWN_REQUESTS_PATH, query, before, found, keys },
+      problem: this.finder.problemOf(query),
+      models: offeredModels(this.models.all(), totals.models),
+      pathOf: ownRequestPath,
+    });
+    this.pages.send(response, page);
   }
 
   /** The requests that pass the filter as a file, the latest first. */
