@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import type { Page } from '../layout/layout.js';
-import { confirmationPage } from '../parts/action-pages.js';
+import { actionPage } from '../parts/action-pages.js';
 import { API_KEYS_PATH } from '../paths.js';
 import { formOf, LIFETIMES, limitFields, nameField, OVERLAPS, type KeyForm } from './key-form.js';
 import { keyFacts } from './listed-keys.js';
@@ -33,7 +33,7 @@ export interface ShownKey {
 export function editingPage(shown: ShownKey, currency: string, form?: KeyForm, problems?: FormProblems): Page {
   const { key } = shown;
   const entered = form ?? formOf(key);
-  return confirmationPage({
+  return actionPage({
     ...commonOf(shown, 'Edit'),
     heading: `Edit “${key.name}”`,
     text: 'Every replica applies a change within a second. Running streams go on.',
@@ -44,7 +44,7 @@ export function editingPage(shown: ShownKey, currency: string, form?: KeyForm, p
 }
 
 export function rotationPage(shown: ShownKey, problems?: FormProblems): Page {
-  return confirmationPage({
+  return actionPage({
     ...commonOf(shown, 'Rotate'),
     heading: `Rotate “${shown.key.name}”`,
     text: 'You get a new key with the same name. The old key keeps working while you deploy the new one.',
@@ -64,7 +64,7 @@ export function rotationPage(shown: ShownKey, problems?: FormProblems): Page {
 export function revocationPage(shown: ShownKey): Page {
   const { key, owner } = shown;
   const programs = owner === undefined ? 'Programs' : `Programs of ${owner.email}`;
-  return confirmationPage({
+  return actionPage({
     ...commonOf(shown, 'Revoke'),
     heading: `Revoke “${key.name}”?`,
     text: `${programs} that use this key lose access at once, and their running streams end within two seconds. This can't be undone.`,

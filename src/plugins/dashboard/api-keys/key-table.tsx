@@ -8,7 +8,7 @@ import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';
 import { Notice } from '../parts/blocks.js';
 import { Table, type RowAction } from '../parts/table.js';
-import { BudgetCell, isAlmostUsedUp, percentage, usedPart } from '../usage/budget-section.js';
+import { BudgetCell, isAlmostUsedUp, percentage, usedShare } from '../usage/budget-section.js';
 import { cost, SignNotes } from '../usage/sum-texts.js';
 import { lastDays } from '../usage/usage-filter.js';
 import type { UsageSum } from '../usage/usage-sum.js';
@@ -138,8 +138,8 @@ export function BudgetWarnings({ keys, budgets }: BudgetWarningsProps) {
     <Notice>
       {warnings.map(({ id, name, budget }) => (
         <div key={id}>
-          {percentage(usedPart(budget).share)} of the budget of the key “{name}” is spent or reserved. Requests above
-          the budget are refused until <LocalTime at={budget.resetsAt} />.
+          {percentage(usedShare(budget))} of the budget of the key “{name}” is spent or reserved. Requests above the
+          budget are refused until <LocalTime at={budget.resetsAt} />.
         </div>
       ))}
     </Notice>

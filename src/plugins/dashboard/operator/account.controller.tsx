@@ -20,7 +20,7 @@ import {
   type PageRequest,
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { LinkNote, confirmationPage } from '../parts/action-pages.js';
+import { LinkNote, actionPage } from '../parts/action-pages.js';
 import { RESET_PATH } from '../../../plugin-api/core/auth.js';
 import { accountPath, ACCOUNTS_PATH } from '../paths.js';
 import { AccountPage } from './account-page.js';
@@ -52,7 +52,7 @@ function changeConfirmation(
   granted: readonly GrantedAccess[] = [],
 ): Page {
   const { fields = [], ...texts } = textsOf(change, account);
-  return confirmationPage({
+  return actionPage({
     ...texts,
     fields: [...fields, ...cascadeFields(granted)],
     more: <GrantedAccessTree granted={granted} root={account.id} />,

@@ -3,7 +3,7 @@ import { ACCOUNT_ROLES, AccountsService, Invitations } from '../../../plugin-api
 import { INVITATION_PATH, sitePrefixOf } from '../../../plugin-api/core/auth.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import type { FormProblems } from '../forms/form-problems.js';
-import { PageForm, type FormField } from '../forms/page-form.js';
+import type { FormField } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import {
   CurrentPageRequest,
@@ -13,7 +13,7 @@ import {
   type PageRequest,
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { LinkNote } from '../parts/action-pages.js';
+import { actionPage, LinkNote } from '../parts/action-pages.js';
 import { choiceIn } from '../parts/query.js';
 import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
 import { ROLES } from './listed-account.js';
@@ -68,25 +68,18 @@ export class NewAccountController {
     const { hasPasswords } = this.pages;
     const { tiers, defaultTier } = this.config;
     const [email, tier] = accountFields(form, tiers.keys(), defaultTier.name);
-    const content = (
-      <>
-        <h1>New account</h1>
-        <p>
-          {hasPasswords
-            ? 'The user signs in with this address and password, and can then change the password.'
-            : 'The account belongs to the first person who signs in with this address by single sign-on.'}
-        </p>
-        <PageForm
-          action={accountPath('new')}
-          accountId={operatorId}
-          fields={hasPasswords ? [email, PASSWORD, tier] : [email, tier]}
-          button="Create account"
-          cancel={ACCOUNTS_PATH}
-          problems={problems}
-        />
-      </>
-    );
-    return { title: 'New account', section: 'accounts', width: 'narrow', content };
+    return actionPage({
+      ...{ title: 'New account', section: 'accounts', heading: 'New account' },
+      text: hasPasswords
+        ? 'The user signs in with this address and password, and can then change the password.'
+        : 'The account belongs to the first person who signs in with this address by single sign-on.',
+      fields: hasPasswords ? [email, PASSWORD, tier] : [email, tier],
+      action: accountPath('new'),
+      accountId: operatorId,
+      button: 'Create account',
+      cancel: ACCOUNTS_PATH,
+      problems,
+    });
   }
 }
 
@@ -157,35 +150,21 @@ export class InvitationsController {
   private page(operatorId: string, form: InvitationForm = {}, problems?: FormProblems): Page {
     const { tiers, defaultTier } = this.config;
     const { role = 'member', days = '7' } = form;
-    const content = (
-      <>
-        <h1>Invite</h1>
-        <p>
-          Creates a link with which one person creates the account of this address and chooses the password. It also
-          works while sign-up is closed. A new invitation replaces an earlier one for the same address.
-        </p>
-        <PageForm
-          action={`${INVITATIONS_PATH}/new`}
-          accountId={operatorId}
-          fields={[
-            ...accountFields(form, tiers.keys(), defaultTier.name),
-            {
-              label: 'Role',
-              name: 'role',
-              type: 'select',
-              options: ROLES,
-              value: role,
-              hint: 'Operators see all accounts and their usage, and can change them.',
-            },
-            { label: 'Link expires after', name: 'days', type: 'select', options: VALIDITIES, value: days },
-          ]}
-          button="Create invitation"
-          cancel={ACCOUNTS_PATH}
-          problems={problems}
-        />
-      </>
-    );
-    return { title: 'Invite', section: 'accounts', width: 'narrow', content };
+    const hint = 'Operators see all accounts and their usage, and can change them.';
+    return actionPage({
+      ...{ title: 'Invite', section: 'accounts', heading: 'Invite' },
+      text: 'Creates a link with which one person creates the account of this address and chooses the password. It also works while sign-up is closed. A new invitation replaces an earlier one for the same address.',
+      fields: [
+        ...accountFields(form, tiers.keys(), defaultTier.name),
+        { label: 'Role', name: 'role', type: 'select', options: ROLES, value: role, hint },
+        { label: 'Link expires after', name: 'days', type: 'select', options: VALIDITIES, value: days },
+      ],
+      action: `${INVITATIONS_PATH}/new`,
+      accountId: operatorId,
+      button: 'Create invitation',
+      cancel: ACCOUNTS_PATH,
+      problems,
+    });
   }
 }
 

@@ -16,7 +16,7 @@ import { LocalTime } from '../format/times.js';
 import type { Page } from '../layout/layout.js';
 import { Pages } from '../pages.js';
 import { Notice } from '../parts/blocks.js';
-import { confirmationPage } from '../parts/action-pages.js';
+import { actionPage } from '../parts/action-pages.js';
 import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import type { QueryValues } from '../parts/query.js';
 import { Table } from '../parts/table.js';
@@ -97,7 +97,7 @@ export class OperatorKeysPageController {
       return;
     }
     const granted = await this.tree.of(id, author);
-    const page = confirmationPage({
+    const page = actionPage({
       title: `Revoke ${key.name}`,
       section: 'accounts',
       heading: `Revoke “${key.name}”?`,

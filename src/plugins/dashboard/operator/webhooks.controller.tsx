@@ -45,7 +45,7 @@ export class WebhooksController {
     const content = (
       <>
         <h1>Webhooks</h1>
-        <Notice tone="good">{query['done'] === 'sent' ? 'The event will be sent again.' : undefined}</Notice>
+        <Notice tone="good">{query['done'] === 'sent' && 'The event will be sent again.'}</Notice>
         <Table
           caption="Webhooks of the configuration"
           isCards

@@ -4,7 +4,7 @@ import { PageForm, type PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { BackLink, Copyable, Facts, type Fact } from './blocks.js';
 
-interface Confirmation
+interface ActionPage
   extends
     Required<Pick<Page, 'title' | 'section'>>,
     Pick<Page, 'script'>,
@@ -12,7 +12,7 @@ interface Confirmation
   readonly heading: string;
   /** What the action does. */
   readonly text: string;
-  readonly facts: readonly Fact[];
+  readonly facts?: readonly Fact[];
   /** What stands between the facts and the form. */
   readonly more?: ComponentChildren;
   /** The account that is signed in. */
@@ -21,13 +21,13 @@ interface Confirmation
   readonly cancel: string;
 }
 
-/** The page that asks the user to confirm an action. */
-export function confirmationPage({ title, section, script, heading, text, facts, more, ...form }: Confirmation): Page {
+/** The page with the form of one action, which says what the action does. */
+export function actionPage({ title, section, script, heading, text, facts, more, ...form }: ActionPage): Page {
   const content = (
     <>
       <h1>{heading}</h1>
       <p>{text}</p>
-      <Facts facts={facts} />
+      {facts === undefined ? null : <Facts facts={facts} />}
       {more}
       <PageForm {...form} />
     </>

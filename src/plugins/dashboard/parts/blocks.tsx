@@ -44,7 +44,7 @@ interface NoticeProps {
 
 /** A box with a message, which screen readers announce. Shows nothing without a message. */
 export function Notice({ tone, children }: NoticeProps) {
-  if (children === undefined) return null;
+  if (children === undefined || children === false) return null;
   return (
     <div class={`notice ${tone ?? ''}`} role="status">
       {children}

@@ -14,16 +14,16 @@ export function BudgetSection({ budget }: BudgetSectionProps) {
   if (budget === undefined) return null;
   const { amount, spent, reserved, currency, per, resetsAt } = budget;
   const amountOf = (value: number) => money(value, currency);
-  const { share, tone } = usedPart(budget);
+  const share = usedShare(budget);
   const reset = <LocalTime at={resetsAt} />;
   return (
     <Section id="budget" title="Budget">
       <Notice>
-        {isAlmostUsedUp(budget) ? (
+        {isAlmostUsedUp(budget) && (
           <>
             {percentage(share)} of the budget is spent or reserved. Requests above the budget are refused until {reset}.
           </>
-        ) : undefined}
+        )}
       </Notice>
       <Table
         caption="Budget of the account"
@@ -37,7 +37,7 @@ export function BudgetSection({ budget }: BudgetSectionProps) {
             cell: () => (
               <>
                 {amountOf(spent)}
-                <Gauge share={share} tone={tone} />
+                <Gauge share={share} warns />
               </>
             ),
           },
@@ -58,7 +58,7 @@ export function BudgetCell({ budget }: { readonly budget: BudgetState | undefine
   return (
     <>
       {money(spent + reserved, currency)} of {money(amount, currency)} per {per}, {money(left, currency)} left
-      <Gauge {...usedPart(budget)} />
+      <Gauge share={usedShare(budget)} warns />
     </>
   );
 }
@@ -66,12 +66,13 @@ export function BudgetCell({ budget }: { readonly budget: BudgetState | undefine
 interface GaugeProps {
   /** 0 to 1. */
   readonly share: number;
-  /** The class of the color. */
-  readonly tone?: string;
+  /** Whether a large share is a warning, which the color shows. */
+  readonly warns?: boolean;
 }
 
 /** A bar for a share of something. */
-export function Gauge({ share, tone = 'blue' }: GaugeProps) {
+export function Gauge({ share, warns = false }: GaugeProps) {
+  const tone = !warns || share < WARNING_SHARE ? 'blue' : share < 1 ? 'amber' : 'red';
   return (
     <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
       <rect class="share-all" width="100" height="4" />
@@ -80,14 +81,13 @@ export function Gauge({ share, tone = 'blue' }: GaugeProps) {
   );
 }
 
-/** The used part of a budget, spent or reserved, from 0 to 1, and the color of its bar. */
-export function usedPart({ amount, spent, reserved }: BudgetState): { readonly share: number; readonly tone: string } {
-  const share = Math.min(1, (spent + reserved) / amount);
-  return { share, tone: share >= 1 ? 'red' : share >= WARNING_SHARE ? 'amber' : 'blue' };
+/** The used part of a budget, spent or reserved, from 0 to 1. */
+export function usedShare({ amount, spent, reserved }: BudgetState): number {
+  return Math.min(1, (spent + reserved) / amount);
 }
 
 export function isAlmostUsedUp(budget: BudgetState): boolean {
-  return usedPart(budget).share >= WARNING_SHARE;
+  return usedShare(budget) >= WARNING_SHARE;
 }
 
 /** Rounds down, so that 100 % means that nothing is left. */

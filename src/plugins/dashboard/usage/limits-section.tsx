@@ -31,9 +31,8 @@ export function LimitsSection({ heading = 'Limits of your tier', tier, state }: 
   return (
     <Section id="limits" title={title}>
       <Notice>
-        {state === undefined
-          ? 'The remaining quota is unavailable right now. The limits still apply. Reload the page later.'
-          : undefined}
+        {state === undefined &&
+          'The remaining quota is unavailable right now. The limits still apply. Reload the page later.'}
       </Notice>
       <Table
         caption="Limits and remaining quota"
@@ -91,15 +90,14 @@ function known<T>(
   return remaining === undefined ? 'unknown' : textOf({ limit, remaining });
 }
 
-/** The used part of a limit, with a bar: amber from 80 % on, red at 100 %. */
+/** The used part of a limit, with a bar. */
 function usedOf(line: LimitLine) {
   return known(line, ({ limit, remaining }) => {
     const share = 1 - remaining / limit;
-    const tone = share >= 1 ? 'red' : share >= 0.8 ? 'amber' : 'blue';
     return (
       <>
         {count(limit - remaining)}
-        <Gauge share={share} tone={tone} />
+        <Gauge share={share} warns />
       </>
     );
   });

@@ -120,6 +120,9 @@ function UsageSummary({ totals, period, keys, hasPrices, filter }: UsageSummaryP
   const { total, byDay, byModel, byKey } = totals;
   const withCost = hasPrices || total.costs.size > 0;
   const perDay = (figure: (sum: UsageSum) => number) => days.map((day) => figure(byDay.get(day) ?? NOTHING));
+  const chart = { unit, days, isWhole: true, textOf: count } as const;
+  const models = linesOf(byModel, (model) => <code>{model}</code>);
+  const clients = linesOf(byKey, (client) => <KeyName {...client} keys={keys} />);
   return (
     <>
       <SpendFigures days={hasChosenDays(filter) ? undefined : days} byDay={byDay} total={total} withCost={withCost} />
@@ -127,10 +130,7 @@ function UsageSummary({ totals, period, keys, hasPrices, filter }: UsageSummaryP
         {withCost ? <CostChart totals={totals} period={period} keys={keys} /> : null}
         <BarChart
           title={`Requests per ${unit}`}
-          unit={unit}
-          days={days}
-          isWhole
-          textOf={count}
+          {...chart}
           series={[
             { label: 'Complete', class: 'blue', values: perDay(({ completed }) => completed) },
             {
@@ -143,10 +143,7 @@ function UsageSummary({ totals, period, keys, hasPrices, filter }: UsageSummaryP
         />
         <BarChart
           title={`Tokens per ${unit}`}
-          unit={unit}
-          days={days}
-          isWhole
-          textOf={count}
+          {...chart}
           series={[
             { label: 'Input', class: 'green', values: perDay(({ inputTokens }) => inputTokens) },
             { label: 'Output', class: 'blue', values: perDay(({ outputTokens }) => outputTokens) },
@@ -157,26 +154,8 @@ function UsageSummary({ totals, period, keys, hasPrices, filter }: UsageSummaryP
         <span class="needs-script">Choose {unit === 'day' ? 'a day' : 'an hour'} in a chart to see its values. </span>
         Errors are failures of a model, the service or a request. Stopped answers are not counted as errors.
       </p>
-      <UsageTable
-        caption="By model"
-        heading="Model"
-        lines={linesOf(byModel, (model) => (
-          <code>{model}</code>
-        ))}
-        total={total}
-        withCost={withCost}
-        withShares
-      />
-      <UsageTable
-        caption="By key"
-        heading="Key"
-        lines={linesOf(byKey, (client) => (
-          <KeyName {...client} keys={keys} />
-        ))}
-        total={total}
-        withCost={withCost}
-        withShares
-      />
+      <UsageTable caption="By model" heading="Model" lines={models} {...{ total, withCost }} withShares />
+      <UsageTable caption="By key" heading="Key" lines={clients} {...{ total, withCost }} withShares />
       <details>
         <summary>By {unit}</summary>
         <UsageTable
@@ -186,8 +165,7 @@ function UsageSummary({ totals, period, keys, hasPrices, filter }: UsageSummaryP
             name: unit === 'day' ? <time dateTime={day}>{day}</time> : <LocalTime at={new Date(day)} />,
             sum,
           }))}
-          total={total}
-          withCost={withCost}
+          {...{ total, withCost }}
         />
         <p class="fine">The table shows only {unit}s with requests.</p>
       </details>

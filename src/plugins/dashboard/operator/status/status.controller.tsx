@@ -54,15 +54,12 @@ export class StatusController {
           ) : null}
         </p>
         <Notice>
-          {status.isDatabaseUp
-            ? undefined
-            : 'The database does not answer: requests are refused, and usage records wait in memory.'}
+          {!status.isDatabaseUp &&
+            'The database does not answer: requests are refused, and usage records wait in memory.'}
         </Notice>
-        <Notice>
-          {others === undefined ? 'Redis does not answer, so other replicas are missing here.' : undefined}
-        </Notice>
-        <Notice>{isGone ? 'This replica is gone. The page shows the replica that answers it.' : undefined}</Notice>
-        <Notice tone="good">{query['done'] === 'closed' ? 'The circuit was closed.' : undefined}</Notice>
+        <Notice>{others === undefined && 'Redis does not answer, so other replicas are missing here.'}</Notice>
+        <Notice>{isGone && 'This replica is gone. The page shows the replica that answers it.'}</Notice>
+        <Notice tone="good">{query['done'] === 'closed' && 'The circuit was closed.'}</Notice>
         <RouteSection status={status} operatorId={accountId} />
         <MinuteCharts snapshots={replicas.map(({ snapshot }) => snapshot)} now={now} />
         {replicas.length === 1 ? null : (
@@ -78,14 +75,8 @@ export class StatusController {
         <CountSection id="errors" title="Errors" columns={['Code']} counts={status.errors} />
       </div>
     );
-    const page = {
-      title: 'Status',
-      section: 'status',
-      width: 'wide',
-      script: 'status.js',
-      style: 'usage.css',
-    } as const;
-    this.pages.send(response, { ...page, content });
+    const page = { title: 'Status', section: 'status', width: 'wide', style: 'usage.css' } as const;
+    this.pages.send(response, { ...page, script: 'status.js', content });
   }
 }
 
