@@ -30,9 +30,7 @@ async function update() {
 /** @param {Element} shown @param {string} text */
 function tell(shown, text) {
   const state = shown.querySelector('#updates');
-  if (state === null) return;
-  state.textContent = text;
-  state.classList.add('stale');
+  if (state !== null) state.textContent = text;
 }
 
 /** @param {Response | undefined} response */

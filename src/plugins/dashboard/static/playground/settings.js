@@ -166,16 +166,9 @@ export class Settings {
 
   /** The values of all fields, to be kept. */
   get values() {
-    const { model, otherModel, system, temperature, maxTokens, markdown, tools } = this.fields;
-    return {
-      model: model.value,
-      otherModel: otherModel.value,
-      tools: tools.value,
-      system: system.value,
-      temperature: temperature.value,
-      maxTokens: maxTokens.value,
-      markdown: markdown.checked,
-    };
+    const { markdown, ...others } = this.fields;
+    const texts = Object.entries(others).map(([name, { value }]) => /** @type {const} */ ([name, value]));
+    return { ...Object.fromEntries(texts), markdown: markdown.checked };
   }
 
   /**
@@ -185,13 +178,9 @@ export class Settings {
    * @returns {string | undefined} the id of the model that is gone
    */
   restore(kept) {
-    const { model, otherModel, system, temperature, maxTokens, markdown, tools } = this.fields;
-    for (const [field, value] of /** @type {const} */ ([
-      [system, kept['system']],
-      [temperature, kept['temperature']],
-      [maxTokens, kept['maxTokens']],
-      [tools, kept['tools']],
-    ])) {
+    const { model, otherModel, markdown, ...texts } = this.fields;
+    for (const [name, field] of Object.entries(texts)) {
+      const value = kept[name];
       if (typeof value === 'string') field.value = value;
     }
     if (typeof kept['markdown'] === 'boolean') markdown.checked = kept['markdown'];
