@@ -3,7 +3,7 @@ import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import { KEY_LIMITS } from '../../../plugin-api/core/config.js';
 import { type BudgetState, UsageReports } from '../../../plugin-api/core/usage.js';
-import { count, requestCount } from '../format/numbers.js';
+import { count, countOf } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';
 import { Notice } from '../parts/blocks.js';
@@ -11,16 +11,8 @@ import { Table, type RowAction } from '../parts/table.js';
 import { BudgetCell, isAlmostUsedUp, percentage, usedShare } from '../usage/budget-section.js';
 import { cost, SignNotes } from '../usage/sum-texts.js';
 import { lastDays } from '../usage/usage-filter.js';
-import type { UsageSum } from '../usage/usage-sum.js';
 import { UsageTotals } from '../usage/usage-totals.js';
 import { KeyStateBadge, stateOf } from './listed-keys.js';
-
-/** What the keys of an account have spent in the last 30 days. */
-interface KeySpend {
-  /** Whether any request of a key has a cost. */
-  readonly hasCosts: boolean;
-  of(keyId: string): UsageSum | undefined;
-}
 
 /** What each key of an account has spent in the last 30 days. */
 @Injectable()
@@ -31,12 +23,10 @@ export class KeySpends {
   ) {}
 
   /** Returns `undefined` when the sums cannot be read, because the list of keys is useful without them. */
-  async of(accountId: string): Promise<KeySpend | undefined> {
+  of(accountId: string): Promise<UsageTotals | undefined> {
     const { from, to } = lastDays(30, this.now());
-    const totals = await optionalPart(
-      new UsageTotals(({ keyId }) => keyId !== null).read(this.reports.pages(from, to, accountId)),
-    );
-    return totals && { hasCosts: totals.total.costs.size > 0, of: (keyId) => totals.sumOfKey(keyId) };
+    const rows = this.reports.pages(from, to, accountId);
+    return optionalPart(new UsageTotals(({ keyId }) => keyId !== null).read(rows));
   }
 }
 
@@ -46,7 +36,7 @@ interface KeyTableProps {
   readonly empty?: string;
   readonly now: number;
   /** Without it, the table has no column with the spend. */
-  readonly spend: KeySpend | undefined;
+  readonly spend: UsageTotals | undefined;
   /** The budgets by the id of the key. The table has a column with budgets if there are any. */
   readonly budgets: ReadonlyMap<string, BudgetState> | undefined;
   /** The path of the page with the usage of the key. */
@@ -58,10 +48,11 @@ interface KeyTableProps {
 /** A table with one row for each key. */
 export function KeyTable({ keys, empty, now, spend, budgets, usageOf, actionsOn }: KeyTableProps) {
   const isActive = (key: ListedApiKey) => stateOf(key, now) === 'active';
+  const hasCosts = spend !== undefined && spend.total.costs.size > 0;
   const spendOf = ({ id }: ListedApiKey) => {
-    const sum = spend?.of(id);
-    if (spend === undefined || sum === undefined) return <span class="none">–</span>;
-    return <a href={usageOf(id)}>{spend.hasCosts ? cost(sum) : requestCount(sum.requests)}</a>;
+    const sum = spend?.sumOfKey(id);
+    if (sum === undefined) return <span class="none">–</span>;
+    return <a href={usageOf(id)}>{hasCosts ? cost(sum) : countOf(sum.requests, 'request')}</a>;
   };
   const stateIn = (key: ListedApiKey) => (
     <>
@@ -73,7 +64,7 @@ export function KeyTable({ keys, empty, now, spend, budgets, usageOf, actionsOn 
       )}
     </>
   );
-  const sums = keys.map(({ id }) => spend?.of(id)).filter((sum) => sum !== undefined);
+  const sums = keys.map(({ id }) => spend?.sumOfKey(id)).filter((sum) => sum !== undefined);
   const table = (
     <Table
       caption="API keys"
@@ -100,7 +91,7 @@ export function KeyTable({ keys, empty, now, spend, budgets, usageOf, actionsOn 
   return (
     <>
       {table}
-      {spend === undefined ? null : <SignNotes sums={sums} withCost={spend.hasCosts} />}
+      <SignNotes sums={sums} withCost={hasCosts} />
       <p class="fine">“Last used” can be up to a minute late.</p>
     </>
   );

@@ -13,8 +13,9 @@ export function count(number: number): string {
   return COUNTS.format(number);
 }
 
-export function requestCount(number: number): string {
-  return number === 1 ? '1 request' : `${count(number)} requests`;
+/** A number of things, such as "1 request" or "2,000 requests". */
+export function countOf(number: number, what: string): string {
+  return number === 1 ? `1 ${what}` : `${count(number)} ${what}s`;
 }
 
 /** The limits of a tier as texts: the name of each limit, and its value. */

@@ -1,4 +1,5 @@
 import { timeText, type TimeParts } from '../../../client/time-text.js';
+import { countOf } from './numbers.js';
 
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
@@ -42,14 +43,10 @@ export function seconds(ms: number): string {
 
 /** A duration in seconds as text for people: "45 seconds", "3 minutes". Minutes and hours are rounded up. */
 export function waitingTime(seconds: number): string {
-  if (seconds < 60) return counted(seconds, 'second');
+  if (seconds < 60) return countOf(seconds, 'second');
   const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return counted(minutes, 'minute');
-  return counted(Math.ceil(seconds / 3600), 'hour');
-}
-
-function counted(count: number, unit: string): string {
-  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
+  if (minutes < 60) return countOf(minutes, 'minute');
+  return countOf(Math.ceil(seconds / 3600), 'hour');
 }
 
 /** A duration as text for people: "45 s", "3 min", "5 h 12 min", "3 days". */

@@ -8,7 +8,7 @@ import {
 } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK, utcDay } from '../../../plugin-api/core/common.js';
 import { AccountSums, type BudgetState, ListedBudgets } from '../../../plugin-api/core/usage.js';
-import { requestCount } from '../format/numbers.js';
+import { countOf } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';
 import { PAGE_SIZE } from '../parts/lists.js';
@@ -109,7 +109,7 @@ export function sumsOf(spend: PageSpend | undefined): readonly UsageSum[] {
 export function AccountTable({ operatorId, accounts, empty, spend, budgets, hasPrices }: AccountTableProps) {
   const spendOf = (sum: UsageSum | undefined) => {
     if (sum === undefined || sum.requests === 0) return <span class="none">–</span>;
-    return hasPrices ? cost(sum) : requestCount(sum.requests);
+    return hasPrices ? cost(sum) : countOf(sum.requests, 'request');
   };
   const nameOf = ({ id, email }: ListedAccount) => (
     <>
@@ -123,26 +123,24 @@ export function AccountTable({ operatorId, accounts, empty, spend, budgets, hasP
     return [{ label: 'Enable', path: accountPath(id, 'enable'), accountId: operatorId }];
   };
   return (
-    <>
-      <Table
-        caption="Accounts"
-        isCards
-        rows={accounts}
-        empty={empty}
-        isEnded={({ disabledAt }) => disabledAt !== null}
-        columns={[
-          { title: 'Email', cell: nameOf },
-          { title: 'Tier', cell: ({ tier }) => tier },
-          { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
-          { title: 'Role', cell: ({ role }) => ROLES[role] },
-          { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
-          spend && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
-          spend && { title: '30 days', isNumber: true, cell: ({ id }) => spendOf(spend.last30Days.get(id)) },
-          budgets !== undefined &&
-            budgets.size > 0 && { title: 'Budget', cell: ({ id }) => <BudgetCell budget={budgets.get(id)} /> },
-        ]}
-        actions={{ headId: ({ id }) => `account-${id}`, of: actionsOn }}
-      />
-    </>
+    <Table
+      caption="Accounts"
+      isCards
+      rows={accounts}
+      empty={empty}
+      isEnded={({ disabledAt }) => disabledAt !== null}
+      columns={[
+        { title: 'Email', cell: nameOf },
+        { title: 'Tier', cell: ({ tier }) => tier },
+        { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
+        { title: 'Role', cell: ({ role }) => ROLES[role] },
+        { title: 'Created', cell: ({ createdAt }) => <LocalTime at={createdAt} /> },
+        spend && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
+        spend && { title: '30 days', isNumber: true, cell: ({ id }) => spendOf(spend.last30Days.get(id)) },
+        budgets !== undefined &&
+          budgets.size > 0 && { title: 'Budget', cell: ({ id }) => <BudgetCell budget={budgets.get(id)} /> },
+      ]}
+      actions={{ headId: ({ id }) => `account-${id}`, of: actionsOn }}
+    />
   );
 }

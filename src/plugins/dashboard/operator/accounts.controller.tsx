@@ -3,7 +3,7 @@ import { type Invitation, Invitations } from '../../../plugin-api/core/accounts.
 import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
-import { count, limitsOf, money } from '../format/numbers.js';
+import { count, countOf, limitsOf, money } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
@@ -115,6 +115,7 @@ export class AccountsController {
     const { accounts, next, spend, budgets } = page;
     const { tiers, defaultTier, models, currency } = this.config;
     const hasPrices = models.some(({ price }) => price !== undefined);
+    const accountCount = [...countByTier.values()].reduce((sum, each) => sum + each, 0);
     const isEveryAccount = Object.values(filter).every((value) => value === undefined);
     const content = (
       <div class="usage">
@@ -132,7 +133,7 @@ export class AccountsController {
         <SpendSection overview={overview} hasPrices={hasPrices} />
         <Section id="accounts" title="All accounts">
           <AccountFilterForm filter={filter} tiers={[...countByTier.keys()]} />
-          <p class="fine">{isEveryAccount ? `${accountCount(countByTier)}, newest first.` : 'Newest first.'}</p>
+          <p class="fine">{isEveryAccount ? `${countOf(accountCount, 'account')}, newest first.` : 'Newest first.'}</p>
           <AccountTable
             operatorId={operatorId}
             accounts={accounts}
@@ -157,11 +158,6 @@ export class AccountsController {
     );
     this.pages.send(response, { title: 'Accounts', section: 'accounts', width: 'wide', style: 'usage.css', content });
   }
-}
-
-function accountCount(countByTier: ReadonlyMap<string, number>): string {
-  const all = [...countByTier.values()].reduce((sum, each) => sum + each, 0);
-  return all === 1 ? '1 account' : `${count(all)} accounts`;
 }
 
 interface AccountFilterFormProps {
@@ -214,7 +210,7 @@ function InvitationsSection({ operatorId, invitations }: InvitationsSectionProps
   return (
     <Section id="invitations" title="Open invitations">
       <details open={invitations.length <= SHOWN_INVITATIONS}>
-        <summary>{invitations.length === 1 ? '1 invitation' : `${invitations.length} invitations`}</summary>
+        <summary>{countOf(invitations.length, 'invitation')}</summary>
         <Table
           caption="Open invitations"
           isCards

@@ -45,18 +45,16 @@ function Spend({ overview, hasPrices }: SpendSectionProps & { readonly overview:
         withCost={withCost}
       />
       {highest.length === 0 ? null : (
-        <>
-          <Table
-            caption={withCost ? 'Highest spend, last 30 days' : 'Most requests, last 30 days'}
-            showsCaption
-            rows={highest}
-            columns={[
-              { title: 'Account', cell: ({ accountId }) => <AccountName id={accountId} emails={emails} /> },
-              { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
-              withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum) },
-            ]}
-          />
-        </>
+        <Table
+          caption={withCost ? 'Highest spend, last 30 days' : 'Most requests, last 30 days'}
+          showsCaption
+          rows={highest}
+          columns={[
+            { title: 'Account', cell: ({ accountId }) => <AccountName id={accountId} emails={emails} /> },
+            { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
+            withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum) },
+          ]}
+        />
       )}
       <p class="fine">
         As of <LocalTime at={at} />. Updated once a minute. Days begin at midnight UTC. Deleted accounts are included.

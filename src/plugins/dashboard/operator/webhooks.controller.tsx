@@ -8,7 +8,7 @@ import { NO_ACCOUNT } from '../../../plugin-api/core/outbox.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { LocalTime, seconds } from '../format/times.js';
 import { Pages } from '../pages.js';
-import { resultPage } from '../parts/action-pages.js';
+import { Outcome, resultPage } from '../parts/action-pages.js';
 import { Notice } from '../parts/blocks.js';
 import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import { pathWith, textIn } from '../parts/query.js';
@@ -108,21 +108,15 @@ export class WebhooksController {
     const entry = ['webhook.tested', `webhook:${name}`] as const;
     await this.actions.record(request, entry, 'A webhook was tested', { webhook: name });
     const { status, failure, eventId, durationMs } = await this.webhooks.sendTest(webhook);
+    const isDelivered = failure === undefined;
+    const text = `after ${seconds(durationMs)}: ${failure ?? `The receiver answered ${status ?? ''}.`}`;
     const page = resultPage({
       ...{ title: 'Test event', section: 'status', accountId },
       from: { path: WEBHOOKS_PATH, name: 'Webhooks' },
       facts: [
         ['Webhook', name],
         ['Host', url.host],
-        [
-          'Result',
-          <>
-            <span class={`badge ${failure === undefined ? 'good' : 'bad'}`}>
-              {failure === undefined ? 'Delivered' : 'Failed'}
-            </span>{' '}
-            after {seconds(durationMs)}: {failure ?? `The receiver answered ${status ?? ''}.`}
-          </>,
-        ],
+        ['Result', <Outcome isGood={isDelivered} label={isDelivered ? 'Delivered' : 'Failed'} text={text} />],
         ['Event', <code>{eventId}</code>],
       ],
       action: testPath(name),

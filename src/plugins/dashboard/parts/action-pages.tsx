@@ -59,6 +59,21 @@ export function resultPage({ title, section, from, facts, note, ...form }: Actio
   return { title, section, content };
 }
 
+interface OutcomeProps {
+  readonly isGood?: boolean;
+  readonly label: string;
+  readonly text: string;
+}
+
+/** How an action ended. */
+export function Outcome({ isGood = false, label, text }: OutcomeProps) {
+  return (
+    <>
+      <span class={isGood ? 'badge good' : 'badge bad'}>{label}</span> {text}
+    </>
+  );
+}
+
 export interface ShownOnceProps {
   /** The title in the browser tab. */
   readonly title: string;

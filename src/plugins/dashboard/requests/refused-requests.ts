@@ -81,31 +81,11 @@ export class RefusedRequests {
   }
 
   /**
-   * Returns one page of the refused requests, latest first: see {@link pageByTime}.
+   * Returns one page of the refused requests in the period, latest first, from `before` on: see {@link pageByTime}.
    *
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
   async list(
-    filter: RequestScopeFilter,
-    end: TimePosition,
-    after: TimePosition,
-    limit: number,
-  ): Promise<TimePage<RefusedRequest>> {
-    const { rows, next } = await pageByTime<Row>(
-      this.database,
-      { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), end },
-      after,
-      limit,
-    );
-    return { rows: rows.map(requestOf), next };
-  }
-
-  /**
-   * Returns one page of the refused requests in the period, latest first, from `before` on.
-   *
-   * @throws {ServiceError} `unavailable` when the database is unavailable.
-   */
-  async listIn(
     { from, to }: { readonly from: Date; readonly to: Date },
     filter: RequestScopeFilter,
     before: TimePosition | undefined,
@@ -113,7 +93,14 @@ export class RefusedRequests {
   ): Promise<TimePage<RefusedRequest>> {
     const begin: TimePosition = { time: to.toISOString(), id: '' };
     const after = before === undefined || before.time >= begin.time ? begin : before;
-    return this.list(filter, { time: from.toISOString(), id: '' }, after, limit);
+    const end = { time: from.toISOString(), id: '' };
+    const { rows, next } = await pageByTime<Row>(
+      this.database,
+      { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), end },
+      after,
+      limit,
+    );
+    return { rows: rows.map(requestOf), next };
   }
 
   async find(id: string): Promise<RefusedRequest | undefined> {

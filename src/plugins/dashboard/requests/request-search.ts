@@ -62,7 +62,7 @@ export class RequestSearch {
   }
 
   private async refusedPage({ from, to, before, ...scope }: RequestFilter, limit: number) {
-    const { rows, next } = await this.refused.listIn({ from, to }, scope, before, limit);
+    const { rows, next } = await this.refused.list({ from, to }, scope, before, limit);
     return { rows: rows.map((refused) => ({ kind: 'refused', refused }) as const), next };
   }
 }

@@ -11,7 +11,7 @@ import {
   SingleSignOn,
 } from '../../../plugin-api/single-sign-on.js';
 import { ErrorView } from '../page-errors.js';
-import { wantsPage } from '../forms/form-problems.js';
+import { problemsOf } from '../forms/form-problems.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { pathWith } from '../parts/query.js';
@@ -32,9 +32,9 @@ export class SignInFailures {
   async explain(response: Response, back: string, step: () => Promise<void>): Promise<void> {
     try {
       await step();
-    } catch (error) {
+    } catch (thrown) {
       const { req: request } = response;
-      if (!(error instanceof ServiceError) || error.code === 'internal_error' || !wantsPage(request)) throw error;
+      const { error } = problemsOf(thrown, request);
       const title = 'Sign-in failed';
       const content = ErrorView({ error, title, link: ['Back', back], requestId: request.context.requestId });
       this.pages.send(response, { title, section: 'sign-in', width: 'narrow', content }, error);

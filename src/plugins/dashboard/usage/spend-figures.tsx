@@ -1,4 +1,4 @@
-import { count, requestCount } from '../format/numbers.js';
+import { count, countOf } from '../format/numbers.js';
 import { cost } from './sum-texts.js';
 import { UsageSum } from './usage-sum.js';
 
@@ -39,7 +39,7 @@ export function Figures({ figures, withCost }: FiguresProps) {
             ) : (
               <strong>{count(sum.requests)}</strong>
             )}
-            <small>{withCost ? requestCount(sum.requests) : sum.requests === 1 ? 'request' : 'requests'}</small>
+            <small>{withCost ? countOf(sum.requests, 'request') : sum.requests === 1 ? 'request' : 'requests'}</small>
           </dd>
         </div>
       ))}

@@ -1,5 +1,5 @@
 import { hasTrouble, isLate, type RouteAttempts, type StatusSnapshot, type UpstreamStatus } from './service-status.js';
-import { count } from '../../format/numbers.js';
+import { count, countOf } from '../../format/numbers.js';
 import { duration, LocalTime } from '../../format/times.js';
 import { Section } from '../../parts/blocks.js';
 import { pathWith } from '../../parts/query.js';
@@ -135,8 +135,8 @@ function waits(attempts: RouteAttempts | undefined): string {
 function rate(of: RouteAttempts | undefined): string {
   if (of === undefined || of.recent.attempts === 0) return '';
   const { attempts, errors } = of.recent;
-  if (errors === 0) return attemptCount(attempts);
-  return `${attemptCount(attempts)}, ${count(errors)} failed (${Math.round((100 * errors) / attempts)} %)`;
+  if (errors === 0) return countOf(attempts, 'attempt');
+  return `${countOf(attempts, 'attempt')}, ${count(errors)} failed (${Math.round((100 * errors) / attempts)} %)`;
 }
 
 function Total({ of, at }: { readonly of: RouteAttempts | undefined; readonly at: number }) {
@@ -144,15 +144,11 @@ function Total({ of, at }: { readonly of: RouteAttempts | undefined; readonly at
   const { total: attempts, errors, attemptedAgoMs } = of;
   return (
     <>
-      {attemptCount(attempts)}
+      {countOf(attempts, 'attempt')}
       {attemptedAgoMs === undefined ? null : <>, the last at {clock(at - attemptedAgoMs)}</>}
       {errors.map(([code, n]) => `; ${code} ${count(n)}`)}
     </>
   );
-}
-
-function attemptCount(attempts: number): string {
-  return attempts === 1 ? '1 attempt' : `${count(attempts)} attempts`;
 }
 
 function stateLabel({ state, isCooldown, failure }: UpstreamStatus): string {

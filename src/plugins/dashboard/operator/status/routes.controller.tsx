@@ -5,7 +5,7 @@ import { type ProbeResult, RouteProbe, RouteStates } from '../../../../plugin-ap
 import { seconds } from '../../format/times.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../../page-controller.decorator.js';
 import { Pages } from '../../pages.js';
-import { resultPage } from '../../parts/action-pages.js';
+import { Outcome, resultPage } from '../../parts/action-pages.js';
 import { pathWith, textIn, type QueryValues } from '../../parts/query.js';
 import { STATUS_PATH } from '../../paths.js';
 import { OperatorActions } from '../operator-actions.js';
@@ -81,22 +81,10 @@ function notThere(): ServiceError {
 function Result({ result }: { readonly result: ProbeResult }) {
   switch (result.type) {
     case 'answered':
-      return (
-        <>
-          <span class="badge good">Answered</span> after {seconds(result.firstTextMs)}
-        </>
-      );
+      return <Outcome isGood label="Answered" text={`after ${seconds(result.firstTextMs)}`} />;
     case 'failed':
-      return (
-        <>
-          <span class="badge bad">Failed</span> after {seconds(result.durationMs)}: {result.failure}
-        </>
-      );
+      return <Outcome label="Failed" text={`after ${seconds(result.durationMs)}: ${result.failure}`} />;
     case 'waiting':
-      return (
-        <>
-          <span class="badge bad">No text</span> in {seconds(result.durationMs)}
-        </>
-      );
+      return <Outcome label="No text" text={`in ${seconds(result.durationMs)}`} />;
   }
 }
