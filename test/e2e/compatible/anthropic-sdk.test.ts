@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { callParts, COMPLETE, rejectionOf, PNG, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
@@ -12,22 +12,24 @@ const WEATHER = {
 };
 const finish = (reason: 'stop' | 'length', raw: string = reason): StreamPart => ({ type: 'finish', reason, raw });
 
+let model: ScriptedModel;
+let client: Anthropic;
+
+async function start(): Promise<void> {
+  model = await ScriptedModel.start({ requests_per_minute: 1_000 });
+  // The SDK adds /v1 itself, and sends the key as x-api-key.
+  client = new Anthropic({ apiKey: model.key, baseURL: `${model.service.origin}/api`, maxRetries: 0 });
+}
+
+const defaults = { model: 'fast', max_tokens: 100, messages: HELLO };
+type Body = Partial<Anthropic.MessageCreateParamsNonStreaming>;
+const whole = (body: Body = {}) => client.messages.create({ ...defaults, ...body });
+const streamed = (body: Body = {}) => client.messages.stream({ ...defaults, ...body });
+const failureOf = rejectionOf<InstanceType<typeof Anthropic.APIError>>;
+
 describe('the Anthropic SDK', () => {
-  let model: ScriptedModel;
-  let client: Anthropic;
-
-  beforeEach(async () => {
-    model = await ScriptedModel.start({ requests_per_minute: 1_000 });
-    // The SDK adds /v1 itself, and sends the key as x-api-key.
-    client = new Anthropic({ apiKey: model.key, baseURL: `${model.service.origin}/api`, maxRetries: 0 });
-  });
-  afterEach(() => model.stop());
-
-  const defaults = { model: 'fast', max_tokens: 100, messages: HELLO };
-  type Body = Partial<Anthropic.MessageCreateParamsNonStreaming>;
-  const whole = (body: Body = {}) => client.messages.create({ ...defaults, ...body });
-  const streamed = (body: Body = {}) => client.messages.stream({ ...defaults, ...body });
-  const failureOf = rejectionOf<InstanceType<typeof Anthropic.APIError>>;
+  beforeAll(start);
+  afterAll(() => model.stop());
 
   it('gets a whole message, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, finish('stop'), COMPLETE);
@@ -219,23 +221,6 @@ describe('the Anthropic SDK', () => {
     });
   });
 
-  it('gets an error before the message with its status and type', async () => {
-    model.answers(new ServiceError('upstream_unavailable', 'The provider is overloaded.', { retryAfterSeconds: 3 }));
-    for (const send of [() => whole(), () => streamed().finalMessage()]) {
-      const failure = await failureOf(send());
-      expect(failure).toMatchObject({ status: 503, type: 'overloaded_error' });
-      // The second request asks while the route still waits.
-      expect(Math.ceil(Number(failure.headers?.get('retry-after-ms')) / 3_000)).toBe(1);
-      expect(failure.requestID).toBe((failure.error as { request_id: string }).request_id);
-    }
-    expect(await failureOf(whole({ model: 'none' }))).toMatchObject({ status: 404, type: 'not_found_error' });
-    const stranger = new Anthropic({ apiKey: 'wrong', baseURL: client.baseURL, maxRetries: 0 });
-    expect(await failureOf(stranger.messages.create(defaults))).toMatchObject({
-      status: 401,
-      type: 'authentication_error',
-    });
-  });
-
   it('never gets a clean end of a message that has broken off, streamed or whole', async () => {
     model.answers(say('Hel'), new ServiceError('upstream_error', 'The provider has failed.'));
     const stream = streamed();
@@ -338,5 +323,26 @@ describe('the Anthropic SDK', () => {
       { type: 'model', id: 'fast', display_name: 'Fast' },
     ]);
     expect(await client.models.retrieve('acme/fast')).toMatchObject({ id: 'acme/fast' });
+  });
+});
+
+describe('the Anthropic SDK with a provider that is overloaded', () => {
+  it('gets an error before the message with its status and type', async () => {
+    await start();
+    model.answers(new ServiceError('upstream_unavailable', 'The provider is overloaded.', { retryAfterSeconds: 3 }));
+    for (const send of [() => whole(), () => streamed().finalMessage()]) {
+      const failure = await failureOf(send());
+      expect(failure).toMatchObject({ status: 503, type: 'overloaded_error' });
+      // The second request asks while the route still waits.
+      expect(Math.ceil(Number(failure.headers?.get('retry-after-ms')) / 3_000)).toBe(1);
+      expect(failure.requestID).toBe((failure.error as { request_id: string }).request_id);
+    }
+    expect(await failureOf(whole({ model: 'none' }))).toMatchObject({ status: 404, type: 'not_found_error' });
+    const stranger = new Anthropic({ apiKey: 'wrong', baseURL: client.baseURL, maxRetries: 0 });
+    expect(await failureOf(stranger.messages.create(defaults))).toMatchObject({
+      status: 401,
+      type: 'authentication_error',
+    });
+    await model.stop();
   });
 });

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { Latch } from '../../support/latch.js';
 import { startService } from '../../support/service.js';
@@ -18,21 +18,23 @@ const WEATHER = {
   },
 };
 
+let model: ScriptedModel;
+let openai: OpenAI;
+
+async function start(): Promise<void> {
+  model = await ScriptedModel.start({ requests_per_minute: 1_000 });
+  openai = new OpenAI({ apiKey: model.key, baseURL: model.baseUrl, maxRetries: 0 });
+}
+
+const whole = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming> = {}) =>
+  openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body });
+const streamed = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsStreaming> = {}) =>
+  openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body, stream: true });
+const failureOf = rejectionOf<InstanceType<typeof OpenAI.APIError>>;
+
 describe('the OpenAI SDK', () => {
-  let model: ScriptedModel;
-  let openai: OpenAI;
-
-  beforeEach(async () => {
-    model = await ScriptedModel.start({ requests_per_minute: 1_000 });
-    openai = new OpenAI({ apiKey: model.key, baseURL: model.baseUrl, maxRetries: 0 });
-  });
-  afterEach(() => model.stop());
-
-  const whole = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming> = {}) =>
-    openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body });
-  const streamed = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsStreaming> = {}) =>
-    openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body, stream: true });
-  const failureOf = rejectionOf<InstanceType<typeof OpenAI.APIError>>;
+  beforeAll(start);
+  afterAll(() => model.stop());
 
   it('gets a whole answer, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, { type: 'finish', reason: 'stop', raw: 'stop' }, COMPLETE);
@@ -154,19 +156,6 @@ describe('the OpenAI SDK', () => {
     });
   });
 
-  it('gets an error before the answer with its status and code', async () => {
-    model.answers(new ServiceError('upstream_unavailable', 'The provider is overloaded.', { retryAfterSeconds: 3 }));
-    const failure = await failureOf(whole());
-    expect(failure).toMatchObject({ status: 503, code: 'upstream_unavailable', type: 'server_error' });
-    expect(failure.headers?.get('retry-after-ms')).toBe('3000');
-    expect(await failureOf(whole({ model: 'acme/none' }))).toMatchObject({ status: 404, code: 'model_not_found' });
-    const stranger = new OpenAI({ apiKey: 'wrong', baseURL: model.baseUrl, maxRetries: 0 });
-    expect(await failureOf(stranger.chat.completions.create({ model: 'fast', messages: HELLO }))).toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
-    });
-  });
-
   it('never gets a clean end of an answer that has broken off, streamed or whole', async () => {
     const received = new Latch();
     const failed = new ServiceError('upstream_error', 'The provider has failed.');
@@ -241,17 +230,30 @@ describe('the OpenAI SDK', () => {
     expect(await openai.models.retrieve('gpt-9')).toMatchObject({ id: 'gpt-9' });
     expect(await failureOf(openai.models.retrieve('none'))).toMatchObject({ status: 404 });
   });
-});
 
-describe('an alias of a model', () => {
-  it('works for POST /chat/stream, too, and an unknown name without a slash is invalid', async () => {
-    const model = await ScriptedModel.start();
+  it('uses an alias that works for POST /chat/stream, too, where an unknown name without a slash is invalid', async () => {
     model.answers(say('Hi'), COMPLETE);
     const ask = (name: string) => stream(model.service.origin, { key: model.key, body: { model: name } });
     expect(readWire((await ask('fast')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
     expect(readWire((await ask('gpt-7')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
     expect((await ask('slow')).status).toBe(400);
     expect((await ask('acme/slow')).status).toBe(404);
+  });
+});
+
+describe('the OpenAI SDK with a provider that is overloaded', () => {
+  it('gets an error before the answer with its status and code', async () => {
+    await start();
+    model.answers(new ServiceError('upstream_unavailable', 'The provider is overloaded.', { retryAfterSeconds: 3 }));
+    const failure = await failureOf(whole());
+    expect(failure).toMatchObject({ status: 503, code: 'upstream_unavailable', type: 'server_error' });
+    expect(failure.headers?.get('retry-after-ms')).toBe('3000');
+    expect(await failureOf(whole({ model: 'acme/none' }))).toMatchObject({ status: 404, code: 'model_not_found' });
+    const stranger = new OpenAI({ apiKey: 'wrong', baseURL: model.baseUrl, maxRetries: 0 });
+    expect(await failureOf(stranger.chat.completions.create({ model: 'fast', messages: HELLO }))).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    });
     await model.stop();
   });
 });
@@ -273,18 +275,18 @@ describe('COMPATIBLE_APIS=none', () => {
 
 describe('the OpenAI SDK at a limit', () => {
   it('retries as the service says, and not where that makes no sense', async () => {
-    const model = await ScriptedModel.start({ tokens_per_day: 1 });
+    const limited = await ScriptedModel.start({ tokens_per_day: 1 });
     const requests: string[] = [];
-    const openai = new OpenAI({
-      apiKey: model.key,
-      baseURL: model.baseUrl,
+    const retrying = new OpenAI({
+      apiKey: limited.key,
+      baseURL: limited.baseUrl,
       maxRetries: 2,
       fetch: async (url, init) => {
         requests.push(url instanceof Request ? url.url : url.toString());
         return fetch(url, init);
       },
     });
-    const refused = await openai.chat.completions
+    const refused = await retrying.chat.completions
       .create({ model: 'fast', messages: HELLO })
       .catch((error: unknown) => error);
     expect(refused).toMatchObject({ status: 429, code: 'insufficient_quota' });
@@ -294,7 +296,6 @@ describe('the OpenAI SDK at a limit', () => {
     expect(headers?.get('x-should-retry')).toBe(isLong ? 'false' : null);
     if (isLong) expect(requests).toHaveLength(1);
 
-    model.answers(new ServiceError('upstream_unavailable', 'Busy.', { retryAfterSeconds: 1 }));
-    await model.stop();
+    await limited.stop();
   });
 });

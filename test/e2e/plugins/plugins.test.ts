@@ -12,7 +12,7 @@ import {
 import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AppModule } from '../../../src/app.module.js';
 import { ChatService } from '../../../src/chat/chat.service.js';
@@ -36,16 +36,23 @@ import { setStage, type Stage, type StageOptions } from '../../support/stage.js'
 import { readWire, wireOf } from '../../support/wire.js';
 
 let stage: Stage | undefined;
+let optionsOfStage: StageOptions | undefined;
 
+async function clear(): Promise<void> {
+  await stage?.clear();
+  stage = undefined;
+}
+
+/** Tests in a row share a stage if they give the same object. Each finds a provider without calls. */
 async function staged(options: StageOptions): Promise<Stage> {
-  stage = await setStage(1, options);
+  if (options !== optionsOfStage) await clear();
+  optionsOfStage = options;
+  stage ??= await setStage(1, options);
+  stage.provider.calls.length = 0;
   return stage;
 }
 
-afterEach(async () => {
-  await stage?.clear();
-  stage = undefined;
-});
+afterAll(clear);
 
 function plugin(description: Partial<PluginDescription>): new () => object {
   @ChatPlugin({ name: 'ours', compatibility: '^1', ...description })
@@ -283,89 +290,35 @@ describe('a guard for all routes', () => {
   });
 });
 
+const records: UsageRecord[] = [];
+let wrapStream: NonNullable<CompletionHook['wrapStream']>;
+let transformRequest: NonNullable<CompletionHook['transformRequest']>;
+const WITHOUT_HOOKS: StageOptions = { records };
+const WRAPPING: StageOptions = { records, completionHooks: [{ wrapStream: (...given) => wrapStream(...given) }] };
+const TRANSFORMING: StageOptions = {
+  records,
+  price: { input_per_million: 1, output_per_million: 2 },
+  tiers: { free: { tokens_per_day: 100_000 } },
+  completionHooks: [{ transformRequest: (...given) => transformRequest(...given) }],
+};
+
+function wrapping(hook: typeof wrapStream): Promise<Stage> {
+  wrapStream = hook;
+  return staged(WRAPPING);
+}
+
+function transforming(hook: typeof transformRequest): Promise<Stage> {
+  transformRequest = hook;
+  return staged(TRANSFORMING);
+}
+
+const HOOKS: [string, () => Promise<Stage>][] = [
+  ['with hooks', () => transforming((request) => request)],
+  ['with hooks that wrap', () => wrapping((parts) => parts)],
+  ['without hooks', () => staged(WITHOUT_HOOKS)],
+];
+
 describe('a completion hook', () => {
-  const wrapping = (wrapStream: NonNullable<CompletionHook['wrapStream']>): StageOptions => ({
-    completionHooks: [{ wrapStream }],
-  });
-
-  it('that ends early never makes an answer look complete', async () => {
-    const latch = new Latch();
-    const { provider, origin, key } = await staged(
-      wrapping(async function* (parts) {
-        for await (const part of parts) {
-          yield part;
-          await latch.opened;
-          return;
-        }
-      }),
-    );
-    provider.next((call) => {
-      call.head().text('Hel');
-    });
-    const answer = await openStream(origin, { key });
-    latch.open();
-    expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'internal_error' });
-    await provider.calls[0]?.over;
-    expect(provider.calls[0]?.abortedAt).toBeDefined();
-  });
-
-  it('that swallows the failure of the provider does not make the answer complete either', async () => {
-    const { provider, origin, key } = await staged(
-      wrapping(async function* (parts) {
-        try {
-          yield* parts;
-        } catch {
-          yield { type: 'text', text: ' (and so on)' };
-        }
-      }),
-    );
-    provider.next((call) => {
-      call.head().text('Hel').end();
-    });
-    expect(readWire((await stream(origin, { key })).raw).terminal).toBe('internal_error');
-  });
-
-  it('that fails in any way is an internal error, before any text as an HTTP answer', async () => {
-    const { origin, key } = await staged({
-      completionHooks: [
-        {
-          wrapStream: () => {
-            throw new Error('a bug');
-          },
-        },
-      ],
-    });
-    const answer = await stream(origin, { key });
-    expect([answer.status, (await answer.error()).code]).toEqual([500, 'internal_error']);
-    expect(answer.raw).not.toContain('a bug');
-  });
-
-  it('that makes a prompt longer leaves the answer all the tokens that were reserved for it', async () => {
-    const rules = { role: 'system' as const, content: 'word '.repeat(3000) };
-    const { origin, key, provider } = await staged({
-      tiers: { free: { tokens_per_day: 100_000 } },
-      completionHooks: [
-        {
-          transformRequest: (request) =>
-            Object.assign(new ChatRequest(), request, { messages: [rules, ...request.messages] }),
-        },
-      ],
-    });
-    await stream(origin, { key });
-    await stream(origin, { key, body: { max_tokens: 10 } });
-    // The context has 8,192 tokens, of which the answer gets what the prompt leaves.
-    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([expect.any(Number), 10]);
-    expect(provider.calls[0]?.json['max_tokens']).toBeGreaterThan(1_024);
-  });
-
-  it('that returns an invalid request is an internal error', async () => {
-    const { origin, key, provider } = await staged({
-      completionHooks: [{ transformRequest: ({ model, messages }) => ({ model, messages, temperature: 99 }) }],
-    });
-    expect((await stream(origin, { key })).status).toBe(500);
-    expect(provider.calls).toEqual([]);
-  });
-
   it('sees requests in order and parts in the opposite order, and can change the model', async () => {
     const named = (name: string): CompletionHook => ({
       transformRequest: ({ messages }) => ({
@@ -385,17 +338,75 @@ describe('a completion hook', () => {
     expect(readWire(answer.raw).text).toBe('A21');
   });
 
+  it('that ends early never makes an answer look complete', async () => {
+    const latch = new Latch();
+    const { provider, origin, key } = await wrapping(async function* (parts) {
+      for await (const part of parts) {
+        yield part;
+        await latch.opened;
+        return;
+      }
+    });
+    provider.next((call) => {
+      call.head().text('Hel');
+    });
+    const answer = await openStream(origin, { key });
+    latch.open();
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'internal_error' });
+    await provider.calls[0]?.over;
+    expect(provider.calls[0]?.abortedAt).toBeDefined();
+  });
+
+  it('that swallows the failure of the provider does not make the answer complete either', async () => {
+    const { provider, origin, key } = await wrapping(async function* (parts) {
+      try {
+        yield* parts;
+      } catch {
+        yield { type: 'text', text: ' (and so on)' };
+      }
+    });
+    provider.next((call) => {
+      call.head().text('Hel').end();
+    });
+    expect(readWire((await stream(origin, { key })).raw).terminal).toBe('internal_error');
+  });
+
+  it('that fails in any way is an internal error, before any text as an HTTP answer', async () => {
+    const { origin, key } = await wrapping(() => {
+      throw new Error('a bug');
+    });
+    const answer = await stream(origin, { key });
+    expect([answer.status, (await answer.error()).code]).toEqual([500, 'internal_error']);
+    expect(answer.raw).not.toContain('a bug');
+  });
+
+  it('that makes a prompt longer leaves the answer all the tokens that were reserved for it', async () => {
+    const rules = { role: 'system' as const, content: 'word '.repeat(3000) };
+    const { origin, key, provider } = await transforming((request) =>
+      Object.assign(new ChatRequest(), request, { messages: [rules, ...request.messages] }),
+    );
+    await stream(origin, { key });
+    await stream(origin, { key, body: { max_tokens: 10 } });
+    // The context has 8,192 tokens, of which the answer gets what the prompt leaves.
+    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([expect.any(Number), 10]);
+    expect(provider.calls[0]?.json['max_tokens']).toBeGreaterThan(1_024);
+  });
+
+  it('that returns an invalid request is an internal error', async () => {
+    const { origin, key, provider } = await transforming(({ model, messages }) => ({
+      model,
+      messages,
+      temperature: 99,
+    }));
+    expect((await stream(origin, { key })).status).toBe(500);
+    expect(provider.calls).toEqual([]);
+  });
+
   it('gets a signal that aborts when the completion is over, and holds a slow reader back', async () => {
     const signals: AbortSignal[] = [];
-    const { origin, key } = await staged({
-      completionHooks: [
-        {
-          transformRequest: (request, { signal }) => {
-            signals.push(signal);
-            return request;
-          },
-        },
-      ],
+    const { origin, key } = await transforming((request, { signal }) => {
+      signals.push(signal);
+      return request;
     });
     await stream(origin, { key });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
@@ -404,7 +415,6 @@ describe('a completion hook', () => {
 
 describe('a completion as a call', () => {
   const HELLO = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello!' }] };
-  const THROUGH_HOOKS: StageOptions = { completionHooks: [{ wrapStream: (parts) => parts }] };
 
   function callerWith(lease?: Lease) {
     const principal = {
@@ -423,8 +433,52 @@ describe('a completion as a call', () => {
     };
   }
 
+  it('tells its hooks the id of its record, also when it has a budget', async () => {
+    const ids: string[] = [];
+    const { service } = await transforming((request, { recordId }) => {
+      ids.push(recordId);
+      return request;
+    });
+    const chat = service.app.get(ChatService, { strict: false });
+    const caller = callerWith();
+    const first = await chat.complete(HELLO, caller);
+    const tier = { ...caller.principal.tier, budget: { micros: 1_000_000, per: 'month' as const } };
+    const second = await chat.complete(HELLO, { ...caller, principal: { ...caller.principal, tier } });
+    expect(ids).toEqual([first.record.id, second.record.id]);
+  });
+
+  describe.each(HOOKS)('%s', (_, stageWithHooks) => {
+    it('leaves nothing at the signal of its caller', async () => {
+      const { service } = await stageWithHooks();
+      const chat = service.app.get(ChatService, { strict: false });
+      const caller = callerWith();
+      await chat.complete(HELLO, caller);
+      await expect(chat.complete({ ...HELLO, model: 'no/model' }, caller)).rejects.toMatchObject({
+        name: 'ServiceError',
+      });
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+    });
+
+    it('has the record of the ledger with its counts and their source', async () => {
+      const { service, provider } = await stageWithHooks();
+      const chat = service.app.get(ChatService, { strict: false });
+      provider.next((call) => {
+        call.head().text('Hello').finish().endMarker().end();
+      });
+      const { record } = await chat.complete(HELLO, callerWith());
+      expect(record).toBe(records.at(-1));
+      expect(record).toMatchObject({ requestId: 'job-1', outcome: 'completed', outputTokens: { source: 'estimated' } });
+
+      const parts = await chat.stream(HELLO, callerWith());
+      const { recordId } = parts;
+      await parts.return();
+      expect(await parts.record).toMatchObject({ id: recordId, requestId: 'job-1', outcome: 'client_gone' });
+      expect(recordId).not.toBe(record.id);
+    });
+  });
+
   it('collects the text, and settles and releases a plain lease', async () => {
-    const { service } = await staged({});
+    const { service } = await staged(WITHOUT_HOOKS);
     const chat = service.app.get(ChatService, { strict: false });
     const seen: string[] = [];
     const { text, finishReason } = await chat.complete(HELLO, callerWith(leaseThat(seen)));
@@ -433,23 +487,8 @@ describe('a completion as a call', () => {
     expect(seen).toContain('released');
   });
 
-  it.each<[string, StageOptions]>([
-    ['without hooks', {}],
-    ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
-    ['with hooks that wrap', THROUGH_HOOKS],
-  ])('leaves nothing at the signal of its caller, %s', async (_, options) => {
-    const { service } = await staged(options);
-    const chat = service.app.get(ChatService, { strict: false });
-    const caller = callerWith();
-    await chat.complete(HELLO, caller);
-    await expect(chat.complete({ ...HELLO, model: 'no/model' }, caller)).rejects.toMatchObject({
-      name: 'ServiceError',
-    });
-    expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
-  });
-
   it('refuses an invalid request, and releases the lease', async () => {
-    const { service, provider } = await staged({});
+    const { service, provider } = await staged(WITHOUT_HOOKS);
     const chat = service.app.get(ChatService, { strict: false });
     for (const wrong of [{ temperature: 99 }, { max_tokens: 0 }, { messages: [] }, { model: 'no/model' }]) {
       const seen: string[] = [];
@@ -460,70 +499,8 @@ describe('a completion as a call', () => {
     expect(provider.calls).toEqual([]);
   });
 
-  it('adds up the tokens that the provider and the hooks report in several parts', async () => {
-    const { service, provider } = await staged({
-      completionHooks: [
-        {
-          async *wrapStream(parts) {
-            yield* parts;
-            yield { type: 'usage', usage: { reasoningOutputTokens: 1 } };
-          },
-        },
-      ],
-    });
-    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
-    provider.next((call) => {
-      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
-    });
-    const answer = await service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
-    expect(answer).toMatchObject({
-      text: 'Hello',
-      usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
-    });
-  });
-
-  it.each<[string, StageOptions]>([
-    ['without hooks', {}],
-    ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
-    ['with hooks that wrap', THROUGH_HOOKS],
-  ])('has the record of the ledger with its counts and their source, %s', async (_, options) => {
-    const records: UsageRecord[] = [];
-    const { service, provider } = await staged({ ...options, records });
-    const chat = service.app.get(ChatService, { strict: false });
-    provider.next((call) => {
-      call.head().text('Hello').finish().endMarker().end();
-    });
-    const { record } = await chat.complete(HELLO, callerWith());
-    expect(record).toBe(records[0]);
-    expect(record).toMatchObject({ requestId: 'job-1', outcome: 'completed', outputTokens: { source: 'estimated' } });
-
-    const parts = await chat.stream(HELLO, callerWith());
-    const { recordId } = parts;
-    await parts.return();
-    expect(await parts.record).toMatchObject({ id: recordId, requestId: 'job-1', outcome: 'client_gone' });
-    expect(recordId).not.toBe(record.id);
-  });
-
-  it('tells its hooks the id of its record, also when it has a budget', async () => {
-    const ids: string[] = [];
-    const hook: CompletionHook = {
-      transformRequest: (request, { recordId }) => {
-        ids.push(recordId);
-        return request;
-      },
-    };
-    const price = { input_per_million: 1, output_per_million: 2 };
-    const { service } = await staged({ completionHooks: [hook], price });
-    const chat = service.app.get(ChatService, { strict: false });
-    const caller = callerWith();
-    const first = await chat.complete(HELLO, caller);
-    const tier = { ...caller.principal.tier, budget: { micros: 1_000_000, per: 'month' as const } };
-    const second = await chat.complete(HELLO, { ...caller, principal: { ...caller.principal, tier } });
-    expect(ids).toEqual([first.record.id, second.record.id]);
-  });
-
   it('has an estimate of the tokens of a prompt', async () => {
-    const { service } = await staged({});
+    const { service } = await staged(WITHOUT_HOOKS);
     const chat = service.app.get(ChatService, { strict: false });
     expect(chat.estimateTokens(HELLO)).toBeGreaterThan(0);
     const content = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
@@ -532,13 +509,36 @@ describe('a completion as a call', () => {
     expect(estimate).toBeLessThan(1_200);
   });
 
+  it('collects no more than eight megabytes, and then stops the provider', async () => {
+    const { service, provider } = await staged(WITHOUT_HOOKS);
+    const piece = 'x'.repeat(64 * 1024);
+    provider.next((call) => {
+      call.head();
+      for (let count = 0; count <= 128; count++) call.text(piece);
+    });
+    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_error', message: 'The answer is too long.' });
+    await provider.calls[0]?.over;
+    expect(provider.calls[0]?.abortedAt).toBeDefined();
+  });
+
+  it('rejects without a complete answer', async () => {
+    const { service, provider } = await staged(WITHOUT_HOOKS);
+    provider.next((call) => {
+      call.head().text('Hel').end();
+    });
+    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_error' });
+  });
+
   const REASONED = ['reasoning: Hm', 'reasoning: openai:reasoning_content', 'text: Hello'];
 
   it.each<[string, StageOptions, CompletionOptions | undefined, string[]]>([
-    ['has the reasoning where the caller asks for it', {}, { reasoning: true }, REASONED],
-    ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, REASONED],
-    ['has no reasoning by default', {}, undefined, ['text: Hello']],
+    ['has the reasoning where the caller asks for it', WITHOUT_HOOKS, { reasoning: true }, REASONED],
+    ['has no reasoning by default', WITHOUT_HOOKS, undefined, ['text: Hello']],
+    ['has the reasoning, through hooks', WRAPPING, { reasoning: true }, REASONED],
   ])('%s', async (_, options, streamOptions, expected) => {
+    wrapStream = (parts) => parts;
     const { service, provider } = await staged(options);
     provider.next((call) => {
       call.head().reasoning('Hm').text('Hello').finish().endMarker().end();
@@ -552,25 +552,19 @@ describe('a completion as a call', () => {
     expect(pieces).toEqual(expected);
   });
 
-  it('collects no more than eight megabytes, and then stops the provider', async () => {
-    const { service, provider } = await staged({});
-    const piece = 'x'.repeat(64 * 1024);
-    provider.next((call) => {
-      call.head();
-      for (let count = 0; count <= 128; count++) call.text(piece);
+  it('adds up the tokens that the provider and the hooks report in several parts', async () => {
+    const { service, provider } = await wrapping(async function* (parts) {
+      yield* parts;
+      yield { type: 'usage', usage: { reasoningOutputTokens: 1 } };
     });
-    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
-    await expect(asked).rejects.toMatchObject({ code: 'upstream_error', message: 'The answer is too long.' });
-    await provider.calls[0]?.over;
-    expect(provider.calls[0]?.abortedAt).toBeDefined();
-  });
-
-  it('rejects without a complete answer', async () => {
-    const { service, provider } = await staged({});
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
     provider.next((call) => {
-      call.head().text('Hel').end();
+      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
     });
-    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
-    await expect(asked).rejects.toMatchObject({ code: 'upstream_error' });
+    const answer = await service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    expect(answer).toMatchObject({
+      text: 'Hello',
+      usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
+    });
   });
 });
