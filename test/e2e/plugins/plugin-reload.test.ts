@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
@@ -40,22 +40,21 @@ const tiersWith = (plugins?: object) => ({ free: { plugins } });
 let folder: string;
 let service: RunningService;
 
+const FIRST = { words: { words: ['one'], note: 'first' }, fixed: { words: ['one'] } };
+const FIRST_TIERS = tiersWith({ words: { pages: 3 } });
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'plugin-reload-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-beforeEach(async () => {
-  service = await startService({
-    ...routes,
-    plugins: [WordsPlugin, FixedPlugin],
-    pluginConfigs: { words: { words: ['one'], note: 'first' }, fixed: { words: ['one'] } },
-    tiers: tiersWith({ words: { pages: 3 } }),
-  });
+  const plugins = [WordsPlugin, FixedPlugin];
+  service = await startService({ ...routes, plugins, pluginConfigs: FIRST, tiers: FIRST_TIERS });
 });
 afterEach(async () => {
+  await reload(FIRST, FIRST_TIERS);
   vi.restoreAllMocks();
+});
+afterAll(async () => {
   await service.stop();
+  await rm(folder, { recursive: true });
 });
 
 /** Applies another file. Returns the lines of the log. */

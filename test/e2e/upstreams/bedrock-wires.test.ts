@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { anthropic, openAi, openAiResponses } from '../../../src/testing/provider/dialects.js';
 import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
-import { MODEL } from '../../support/catalog.js';
 import { IdentityServer } from '../../support/clouds/identity-server.js';
 import { signatureProblem } from '../../support/clouds/sigv4-verifier.js';
 import { startService, type RunningService } from '../../support/service.js';
@@ -55,15 +54,33 @@ const WIRES = [
 ] as const;
 
 let identity: IdentityServer;
+/** The provider of each interface, in the order of `WIRES`. */
+let providers: readonly ScriptedProvider[];
+let service: RunningService;
+let key: string;
 
 beforeAll(async () => {
   identity = await IdentityServer.start();
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${identity.origin}/container`);
+  providers = await Promise.all(WIRES.map(([, dialect]) => ScriptedProvider.start(dialect)));
+  const upstreams = WIRES.map(([, { protocol }, base, , , authorization], index): [string, object] => [
+    `bedrock-${index}`,
+    { protocol, base_url: `${providers[index]?.origin}${base}`, ...authorization },
+  ]);
+  service = await startService({
+    upstreams: Object.fromEntries(upstreams),
+    models: WIRES.map(([, , , , model], index) => ({
+      ...{ id: `acme/${index}`, name: 'Assistant', provider: 'Company', context_length: 200_000 },
+      routes: [{ upstream: `bedrock-${index}`, model }],
+    })),
+  });
+  ({ key } = await service.createKey());
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
-  await identity.stop();
+  await service.stop();
+  await Promise.all([identity, ...providers].map((server) => server.stop()));
 });
 
 /** Returns what is wrong with the authorization of a request, as Bedrock checks it. */
@@ -78,37 +95,19 @@ function problemOf({ method, path, headers, body }: ProviderCall, authorization:
   return signatureProblem({ method, path, headers, body }, key);
 }
 
-describe.each(WIRES)('Bedrock with its interface %s', (_, dialect, base, path, model, authorization) => {
-  let provider: ScriptedProvider;
-  let service: RunningService;
-  let key: string;
+describe.each(WIRES)('Bedrock with its interface %s', (name, dialect, _, path, model, authorization) => {
+  const index = WIRES.findIndex((wire) => wire[0] === name);
+  const id = `acme/${index}`;
+  const provider = () => providers[index] as ScriptedProvider;
 
   /** Answers the next request if it is authorized. */
   const answers = (answer: (call: ProviderCall) => void): void => {
-    provider.next((call) => {
+    provider().next((call) => {
       const problem = problemOf(call, authorization);
       if (problem === undefined) answer(call);
       else call.refuse(403, { 'x-amzn-errortype': 'InvalidSignatureException' }, JSON.stringify({ message: problem }));
     });
   };
-
-  beforeAll(async () => {
-    provider = await ScriptedProvider.start(dialect);
-    service = await startService({
-      upstreams: { bedrock: { protocol: dialect.protocol, base_url: `${provider.origin}${base}`, ...authorization } },
-      models: [
-        {
-          ...{ id: MODEL, name: 'Assistant', provider: 'Company', context_length: 200_000 },
-          routes: [{ upstream: 'bedrock', model }],
-        },
-      ],
-    });
-    ({ key } = await service.createKey());
-  });
-  afterAll(async () => {
-    await service.stop();
-    await provider.stop();
-  });
 
   it('streams the turns of a conversation at chat/stream', async () => {
     const messages = [{ role: 'user', content: 'Grüße 👋, my name is Ada.' }];
@@ -119,12 +118,12 @@ describe.each(WIRES)('Bedrock with its interface %s', (_, dialect, base, path, m
       answers((call) => {
         call.answer(...texts);
       });
-      const { status, raw } = await stream(service.origin, { key, body: { model: MODEL, messages } });
+      const { status, raw } = await stream(service.origin, { key, body: { model: id, messages } });
       expect(status, raw).toBe(200);
       expect(readWire(raw)).toMatchObject({ text: texts.join(''), terminal: 'done' });
       messages.push({ role: 'assistant', content: texts.join('') }, { role: 'user', content: 'Who am I?' });
     }
-    const sent = provider.calls.at(-1);
+    const sent = provider().calls.at(-1);
     expect([sent?.path, sent?.json.model, sent?.json.stream]).toEqual([path, model, true]);
     for (const text of ['my name is Ada', 'Hello Ada', 'Who am I?']) expect(sent?.body).toContain(text);
   });
@@ -142,7 +141,7 @@ describe.each(WIRES)('Bedrock with its interface %s', (_, dialect, base, path, m
         ],
       },
     ];
-    const ask = () => client.messages.stream({ model: MODEL, max_tokens: 500, tools, messages }).finalMessage();
+    const ask = () => client.messages.stream({ model: id, max_tokens: 500, tools, messages }).finalMessage();
     answers((call) => {
       call.head().text('I look.').toolCall('weather', '{"city":"Oslo"}');
       call
@@ -167,7 +166,7 @@ describe.each(WIRES)('Bedrock with its interface %s', (_, dialect, base, path, m
     });
     const answer = await ask();
     expect(answer).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'It hails.' }] });
-    const sent = provider.calls.at(-1);
+    const sent = provider().calls.at(-1);
     expect(sent?.path).toBe(path);
     for (const part of [PIXEL, 'I look.', 'Oslo', 'Hail']) expect(sent?.body).toContain(part);
   });

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
@@ -24,13 +24,9 @@ const TIERS = {
 
 describe.each(await testEngines())('a budget on $name', (engine) => {
   let stage: Stage;
-  let database: TestDatabase | undefined;
-  afterEach(async () => {
-    await stage.clear();
-    await database?.drop();
-  });
+  let database: TestDatabase;
 
-  const start = async () => {
+  beforeAll(async () => {
     database = await engine.create();
     const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
     stage = await setStage(1, {
@@ -41,10 +37,17 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
       tiers: TIERS,
       env: { DATABASE_URL: url },
     });
+  });
+  beforeEach(() => {
     stage.provider.answers((call) => {
       call.head().text('Hi').finish().write(USAGE).endMarker().end();
     });
-  };
+  });
+  afterAll(async () => {
+    await stage.clear();
+    await database.drop();
+  });
+
   const keyOf = async (tier: string) => (await stage.service.createKey({ tier })).key;
   const budgetOf = async (key: string) => {
     const answer = await get(stage.origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
@@ -56,7 +59,6 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   const statusOf = async (key: string, body: object = {}) => (await ask(key, body)).status;
 
   it('is passed by nothing when 60 requests come at once, and is used up by what they cost', async () => {
-    await start();
     const key = await keyOf('company');
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask(key)));
     const statuses = answers.map(({ status }) => status);
@@ -84,7 +86,6 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   });
 
   it('shares reserved money among the requests of a busy account, exactly, and releases it', async () => {
-    await start();
     // 60 requests reserve about 3, and 200 times as much is left.
     const key = await keyOf('large');
     const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
@@ -95,19 +96,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(Number((await budgetOf(key))?.['spent'])).toBeCloseTo(COST * 120, 6);
   });
 
-  it('releases shared money when the process stops', async () => {
-    await start();
-    const { service } = stage;
-    const key = await keyOf('large');
-    await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
-    const database = service.app.get(DataSource);
-    expect(await database.query('SELECT id FROM budget_holds')).not.toEqual([]);
-    await service.app.get(SharedReservations, { strict: false }).beforeApplicationShutdown();
-    expect(await database.query('SELECT id FROM budget_holds')).toEqual([]);
-  });
-
   it('shows what is reserved while a request runs, and releases what the request does not use', async () => {
-    await start();
     stage.provider.answers((call) => {
       call.head().text('Hi');
     });
@@ -129,7 +118,6 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   });
 
   it('refuses models without a price only where there is a budget, and sends the provider its limit of tokens', async () => {
-    await start();
     const [limited, open] = [await keyOf('daily'), await keyOf('free')];
     expect(await statusOf(open, { model: 'acme/unpriced' })).toBe(200);
     const refused = await stream(stage.origin, { key: limited, body: { model: 'acme/unpriced' } });
@@ -145,7 +133,6 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   });
 
   it('is on the page of the usage, with a warning from 80 % on', async () => {
-    await start();
     const { cookie, email } = await signedIn(stage.service, 'company');
     const { key } = await stage.service.createKey({ email });
     const page = async () => {
@@ -159,7 +146,6 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   });
 
   it('of a key counts the keys that replace it, and not other keys', async () => {
-    await start();
     const { app } = stage.service;
     const account = await app
       .get(AccountsService, { strict: false })
@@ -176,5 +162,17 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     await expect.poll(() => budgetOf(created.key)).toMatchObject({ amount: 0.14, spent: 0.1, reserved: 0, per: 'day' });
     const other = await keys.create(account.id, { name: 'other' });
     expect(await statusOf(other.key)).toBe(200);
+  });
+
+  // The last test, as the process shares no money afterwards.
+  it('releases shared money when the process stops', async () => {
+    const { service } = stage;
+    const holds = () => service.app.get(DataSource).query<unknown[]>('SELECT id FROM budget_holds');
+    await expect.poll(holds).toEqual([]);
+    const key = await keyOf('large');
+    await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    expect(await holds()).not.toEqual([]);
+    await service.app.get(SharedReservations, { strict: false }).beforeApplicationShutdown();
+    expect(await holds()).toEqual([]);
   });
 });
