@@ -13,7 +13,7 @@ describeAttemptCounters(
 describe('attempts counted in a process', () => {
   afterEach(() => {
     vi.useRealTimers();
-    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
   });
 
   it('are remembered for as long as they should, which is longer than a timer can run', async () => {
@@ -27,7 +27,7 @@ describe('attempts counted in a process', () => {
   });
 
   it('do not use up the limits of other keys, although all share a bounded number of counters', async () => {
-    vi.spyOn(globalThis, 'setTimeout').mockReturnValue({ unref: () => undefined } as unknown as NodeJS.Timeout);
+    vi.stubGlobal('setTimeout', () => ({ unref: () => undefined }));
     const attempts = 3;
     const counter = new InProcessAttemptCounters().counter({ name: 'x', attempts, withinSeconds: 60 });
     for (let n = 0; n < 60 * attempts; n++) await counter.count(`spent ${n % 60}`);
@@ -45,9 +45,9 @@ describe('attempts counted in a process', () => {
   it('take a bounded amount of memory, whatever is sent', async () => {
     // Each counter has a timer that removes it.
     let timers = 0;
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(() => {
+    vi.stubGlobal('setTimeout', () => {
       timers++;
-      return { unref: () => undefined } as unknown as NodeJS.Timeout;
+      return { unref: () => undefined };
     });
     const counter = new InProcessAttemptCounters().counter({ name: 'x', attempts: 1_000_000, withinSeconds: 60 });
     for (let n = 0; n < 120_000; n++) await counter.count(`key ${n}`);
