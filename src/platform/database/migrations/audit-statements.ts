@@ -157,24 +157,17 @@ const LINK_CHANGES: readonly Audited[] = LINKS.flatMap(({ kind, target, id, afte
 
 /** The log is append-only. */
 const APPEND_ONLY = {
-  create: {
-    sqlite: [
-      `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE ON audit_entries
+  sqlite: [
+    `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE ON audit_entries
       BEGIN SELECT RAISE(ABORT, 'The audit log is append-only.'); END`,
-    ],
-    postgres: [
-      `CREATE FUNCTION audit_entries_append_only() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+  ],
+  postgres: [
+    `CREATE FUNCTION audit_entries_append_only() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
       RAISE EXCEPTION 'The audit log is append-only.';
     END $body$`,
-      `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE ON audit_entries
+    `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE ON audit_entries
       FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_append_only()`,
-    ],
-  },
-  drop: {
-    // SQLite drops the trigger with its table.
-    sqlite: [],
-    postgres: ['DROP TRIGGER audit_entries_append_only ON audit_entries', 'DROP FUNCTION audit_entries_append_only()'],
-  },
+  ],
 } as const;
 
 /** The actions of the entries that triggers write. */
@@ -183,11 +176,6 @@ export const TRIGGERED_ACTIONS = [...new Set([...AUDITED, ...LINK_CHANGES].map((
 const TRIGGERS = auditTriggers([...AUDITED, ...LINK_CHANGES]);
 
 export const CREATE_AUDIT_TRIGGERS = {
-  sqlite: [...TRIGGERS.create.sqlite, ...APPEND_ONLY.create.sqlite],
-  postgres: ['CREATE SEQUENCE audit_entries_ids', ...TRIGGERS.create.postgres, ...APPEND_ONLY.create.postgres],
-};
-
-export const DROP_AUDIT_TRIGGERS = {
-  sqlite: [...TRIGGERS.drop.sqlite, ...APPEND_ONLY.drop.sqlite],
-  postgres: [...TRIGGERS.drop.postgres, ...APPEND_ONLY.drop.postgres, 'DROP SEQUENCE audit_entries_ids'],
+  sqlite: [...TRIGGERS.sqlite, ...APPEND_ONLY.sqlite],
+  postgres: ['CREATE SEQUENCE audit_entries_ids', ...TRIGGERS.postgres, ...APPEND_ONLY.postgres],
 };

@@ -44,12 +44,9 @@ const POSTGRES = {
 /** Statements for each engine. */
 type Statements = Readonly<Record<'sqlite' | 'postgres', readonly string[]>>;
 
-/**
- * Returns the statements that create and drop the triggers of the audit log. Each engine has its own syntax for triggers, and for
- * JSON.
- */
-export function auditTriggers(all: readonly Audited[]): { readonly create: Statements; readonly drop: Statements } {
-  const create = {
+/** Returns the statements that create the triggers of the audit log. Each engine has its own syntax for triggers, and for JSON. */
+export function auditTriggers(all: readonly Audited[]): Statements {
+  return {
     sqlite: all.map(
       (audited) => `CREATE TRIGGER ${nameOf(audited)} AFTER ${audited.event} ON ${audited.table}
         ${audited.when === undefined ? '' : `WHEN ${adapted(audited.when, SQLITE)}`}
@@ -65,14 +62,6 @@ export function auditTriggers(all: readonly Audited[]): { readonly create: State
         EXECUTE FUNCTION ${nameOf(audited)}()`,
     ]),
   };
-  const drop = {
-    sqlite: all.map((audited) => `DROP TRIGGER ${nameOf(audited)}`),
-    postgres: all.flatMap((audited) => [
-      `DROP TRIGGER ${nameOf(audited)} ON ${audited.table}`,
-      `DROP FUNCTION ${nameOf(audited)}()`,
-    ]),
-  };
-  return { create, drop };
 }
 
 type Dialect = typeof SQLITE;

@@ -8,25 +8,22 @@ import {
 
 export type Migration = (new () => MigrationInterface) & { readonly prototype: MigrationInterface };
 
-/** A part of a migration, and how to undo it. */
-export interface Step {
-  up(queryRunner: QueryRunner): Promise<void>;
-  down(queryRunner: QueryRunner): Promise<void>;
-}
+/** A part of a migration. */
+export type Step = (queryRunner: QueryRunner) => Promise<void>;
 
 /**
- * Makes a migration of steps, which are undone from the last to the first.
+ * Makes a migration of steps. It is never undone: an older version works with the tables of a newer one.
  *
  * @param name ends with the time of its creation, in milliseconds since 1970.
  */
 export function migration(name: `${string}1${number}`, ...steps: readonly Step[]): Migration {
   const made = class implements MigrationInterface {
     async up(queryRunner: QueryRunner): Promise<void> {
-      for (const step of steps) await step.up(queryRunner);
+      for (const step of steps) await step(queryRunner);
     }
 
-    async down(queryRunner: QueryRunner): Promise<void> {
-      for (const step of steps.toReversed()) await step.down(queryRunner);
+    down(): Promise<never> {
+      return Promise.reject(new Error('A migration of the service is not undone.'));
     }
   };
   // TypeORM stores the name of the class, and reads the timestamp from it.
@@ -64,10 +61,7 @@ export function table(
       onDelete: 'CASCADE',
     })),
   };
-  return {
-    up: (queryRunner) => queryRunner.createTable(new Table(options)),
-    down: (queryRunner) => queryRunner.dropTable(name),
-  };
+  return (queryRunner) => queryRunner.createTable(new Table(options));
 }
 
 function columnOf(name: string, type: ColumnType | Omit<TableColumnOptions, 'name'>): TableColumnOptions {
@@ -79,24 +73,17 @@ function columnOf(name: string, type: ColumnType | Omit<TableColumnOptions, 'nam
 type Statements = readonly string[] | Readonly<Record<'sqlite' | 'postgres', readonly string[]>>;
 
 /** Runs statements, which can differ between the engines. */
-export function statements(up: Statements, down: Statements): Step {
-  return { up: (queryRunner) => run(queryRunner, up), down: (queryRunner) => run(queryRunner, down) };
-}
-
-async function run(queryRunner: QueryRunner, all: Statements): Promise<void> {
-  for (const statement of 'sqlite' in all ? all[isSqlite(queryRunner) ? 'sqlite' : 'postgres'] : all)
-    await queryRunner.query(statement);
+export function statements(all: Statements): Step {
+  return async (queryRunner) => {
+    for (const statement of 'sqlite' in all ? all[isSqlite(queryRunner) ? 'sqlite' : 'postgres'] : all)
+      await queryRunner.query(statement);
+  };
 }
 
 /** A step for SQLite only. */
 export function onSqlite(step: Step): Step {
-  return {
-    async up(queryRunner) {
-      if (isSqlite(queryRunner)) await step.up(queryRunner);
-    },
-    async down(queryRunner) {
-      if (isSqlite(queryRunner)) await step.down(queryRunner);
-    },
+  return async (queryRunner) => {
+    if (isSqlite(queryRunner)) await step(queryRunner);
   };
 }
 

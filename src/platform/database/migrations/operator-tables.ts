@@ -1,4 +1,4 @@
-import { CREATE_AUDIT_TRIGGERS, DROP_AUDIT_TRIGGERS } from './audit-statements.js';
+import { CREATE_AUDIT_TRIGGERS } from './audit-statements.js';
 import { onSqlite, statements, table, type Step } from './migration.js';
 
 /** The tables for operators. */
@@ -108,5 +108,5 @@ export const OPERATOR_TABLES: readonly Step[] = [
     },
   ),
   onSqlite(table('audit_authors', { actor: 'text', source: 'text?' })),
-  statements(CREATE_AUDIT_TRIGGERS, DROP_AUDIT_TRIGGERS),
+  statements(CREATE_AUDIT_TRIGGERS),
 ];

@@ -21,7 +21,7 @@ const TRIGGERS = SOURCES.flatMap(({ events, ...source }) =>
   events.map((event) => ({ ...source, event, name: `outbox_${source.table}_${event.toLowerCase()}` })),
 );
 
-const CREATE = {
+const CREATE_TRIGGERS = {
   sqlite: TRIGGERS.map(
     ({ name, event, table: source, position }) => `CREATE TRIGGER ${name} AFTER ${event} ON ${source} BEGIN
       ${ADD} SELECT id, NEW.${position}, NEW.id, 0 FROM outbox_subscribers WHERE table_name = '${source}' ${CHANGED_AGAIN}; END`,
@@ -43,13 +43,6 @@ const CREATE = {
     ),
   ],
 };
-const DROP = {
-  sqlite: TRIGGERS.map(({ name }) => `DROP TRIGGER ${name}`),
-  postgres: [
-    ...TRIGGERS.map(({ name, table: source }) => `DROP TRIGGER ${name} ON ${source}`),
-    ...SOURCES.map(({ table: source }) => `DROP FUNCTION ${functionOf(source)}()`),
-  ],
-};
 
 /**
  * The usage feeds and audit sinks of plugins, and what each of them has not got yet. A trigger adds the entries in the statement that
@@ -67,5 +60,5 @@ export const OUTBOX_TABLES: readonly Step[] = [
     history_id: 'text?',
   }),
   table('outbox_entries', { subscriber: 'text key', position: 'text key', row_id: 'text key', changes: 'integer' }),
-  statements(CREATE, DROP),
+  statements(CREATE_TRIGGERS),
 ];

@@ -66,16 +66,6 @@ export const CREATE_TRIGGERS = {
   ],
 };
 
-export const DROP_TRIGGERS = {
-  sqlite: ['DROP TRIGGER usage_days_of_changed', 'DROP TRIGGER usage_days_of_new'],
-  postgres: [
-    'DROP TRIGGER usage_days_of_changed ON usage_records',
-    'DROP TRIGGER usage_days_of_new ON usage_records',
-    'DROP FUNCTION usage_days_of_changed()',
-    'DROP FUNCTION usage_days_of_new()',
-  ],
-};
-
 /**
  * Returns a statement that adds the sums of the records to the daily sums.
  *

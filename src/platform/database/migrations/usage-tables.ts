@@ -1,5 +1,5 @@
 import { statements, table, type Step } from './migration.js';
-import { CREATE_TRIGGERS, DROP_TRIGGERS } from './usage-day-statements.js';
+import { CREATE_TRIGGERS } from './usage-day-statements.js';
 
 /**
  * The percentage of a page of the daily sums that is filled. Every batch of records updates the rows of its day. In a page with free
@@ -9,24 +9,18 @@ const FILL_FACTOR_PERCENT = 70;
 
 /** The statements of the trigger that removes the hold of a recorded stream. */
 const HOLD_TRIGGER = 'budget_holds_of_recorded';
-const HOLD_STATEMENTS = {
-  create: {
-    sqlite: [
-      `CREATE TRIGGER ${HOLD_TRIGGER} AFTER INSERT ON usage_records BEGIN DELETE FROM budget_holds WHERE id = NEW.id; END`,
-    ],
-    postgres: [
-      `CREATE FUNCTION ${HOLD_TRIGGER}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+const CREATE_HOLD_TRIGGER = {
+  sqlite: [
+    `CREATE TRIGGER ${HOLD_TRIGGER} AFTER INSERT ON usage_records BEGIN DELETE FROM budget_holds WHERE id = NEW.id; END`,
+  ],
+  postgres: [
+    `CREATE FUNCTION ${HOLD_TRIGGER}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
       DELETE FROM budget_holds WHERE id IN (SELECT id FROM added);
       RETURN NULL;
     END $body$`,
-      `CREATE TRIGGER ${HOLD_TRIGGER} AFTER INSERT ON usage_records
+    `CREATE TRIGGER ${HOLD_TRIGGER} AFTER INSERT ON usage_records
       REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ${HOLD_TRIGGER}()`,
-    ],
-  },
-  drop: {
-    sqlite: [`DROP TRIGGER ${HOLD_TRIGGER}`],
-    postgres: [`DROP TRIGGER ${HOLD_TRIGGER} ON usage_records`, `DROP FUNCTION ${HOLD_TRIGGER}()`],
-  },
+  ],
 };
 
 /**
@@ -121,13 +115,10 @@ export const USAGE_TABLES: readonly Step[] = [
     // Reports on all accounts read the rows in this order.
     { withoutRowid: true, indexes: [['day', 'account_id', 'model', 'key_id', 'credential', 'currency']] },
   ),
-  statements(
-    {
-      sqlite: CREATE_TRIGGERS.sqlite,
-      postgres: [`ALTER TABLE usage_days SET (fillfactor = ${FILL_FACTOR_PERCENT})`, ...CREATE_TRIGGERS.postgres],
-    },
-    DROP_TRIGGERS,
-  ),
+  statements({
+    sqlite: CREATE_TRIGGERS.sqlite,
+    postgres: [`ALTER TABLE usage_days SET (fillfactor = ${FILL_FACTOR_PERCENT})`, ...CREATE_TRIGGERS.postgres],
+  }),
   // The money that running streams have reserved from budgets. The id of a hold is the id of the record that the stream will get. A
   // trigger removes the hold in the statement that writes the record, so a stream counts either as reserved or as spent. The holds of a
   // process that is no longer among the writers are removed together.
@@ -136,7 +127,7 @@ export const USAGE_TABLES: readonly Step[] = [
     { id: 'text key', account_id: 'text', key_id: 'text?', micros: 'float', writer_id: 'text' },
     { indexes: [['account_id']] },
   ),
-  statements(HOLD_STATEMENTS.create, HOLD_STATEMENTS.drop),
+  statements(CREATE_HOLD_TRIGGER),
 ];
 
 function index(name: string, columns: string): { readonly name: string; readonly columnNames: string[] } {
