@@ -10,8 +10,6 @@ import { AccountStates } from './accounts/account-states.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { DevelopmentAccounts } from './accounts/development-account.js';
 import { ApiKeyCreation } from './api-keys/api-key-creation.js';
-import { ApiKeyRotation } from './api-keys/api-key-rotation.js';
-import { ApiKeyUpdates } from './api-keys/api-key-updates.js';
 import { ApiKeyVerifier, LastUsedRecorder } from './api-keys/api-key-verifier.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
@@ -48,8 +46,6 @@ const services = [
   AuditLog,
   AuditTasks,
   ApiKeysService,
-  ApiKeyRotation,
-  ApiKeyUpdates,
   LeakedKeys,
   ExpiringKeys,
   ApiKeyVerifier,

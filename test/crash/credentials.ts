@@ -5,7 +5,6 @@ import type { Account } from '../../src/accounts/account/account.entity.js';
 import { AccountStates, type AccountState } from '../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import type { CreatedApiKey } from '../../src/accounts/api-keys/api-key-creation.js';
-import { ApiKeyRotation } from '../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { PasswordReplacement } from '../../src/accounts/passwords/password-replacement.js';
 import { PASSWORD } from '../support/usual-password.js';
@@ -49,7 +48,7 @@ export class CredentialsStage {
   }
 
   rotate(overlapMs: number): Promise<unknown> {
-    return this.app.get(ApiKeyRotation).rotate(this.key.id, this.account.id, { overlapMs });
+    return this.app.get(ApiKeysService).rotate(this.key.id, this.account.id, { overlapMs });
   }
 
   replacePassword(): Promise<unknown> {

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { AccountsModule } from '../../dist/accounts/accounts.module.js';
 import { AccountStates } from '../../dist/accounts/accounts/account-states.js';
 import { AccountsService } from '../../dist/accounts/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../dist/accounts/api-keys/api-key-rotation.js';
+import { ApiKeysService } from '../../dist/accounts/api-keys/api-keys.service.js';
 import { PasswordReplacement } from '../../dist/accounts/passwords/password-replacement.js';
 import { ConfigModule } from '../../dist/platform/config/config.module.js';
 import { loadConfig } from '../../dist/platform/config/load-config.js';
@@ -20,8 +20,8 @@ databaseConnection.exec(`CREATE TEMP TRIGGER test_fault BEFORE ${event} ON ${tab
 
 const emailOf = async (id) => (await app.get(AccountsService).findById(id)).email;
 const operations = {
-  'rotate-at-once': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 0 }),
-  'rotate-later': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 3_600_000 }),
+  'rotate-at-once': () => app.get(ApiKeysService).rotate(keyId, accountId, { overlapMs: 0 }),
+  'rotate-later': () => app.get(ApiKeysService).rotate(keyId, accountId, { overlapMs: 3_600_000 }),
   'replace-password': async () =>
     app
       .get(PasswordReplacement, { strict: false })

@@ -84,6 +84,33 @@ export function endReplaced({ id, endsAt }: ReplacedApiKey, { accountId, hashedK
   };
 }
 
+/** Changes of a key. A missing member stays as it is. */
+export interface ApiKeyChanges {
+  readonly name?: string | undefined;
+  readonly limits?: KeyLimitChanges | undefined;
+  /** `null`: the key never expires. */
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** Changes an active key. */
+export function updateKey(id: string, { name, limits = {}, expiresAt }: ApiKeyChanges, now: number): Statement {
+  const changed = KEY_LIMIT_NAMES.filter((limit) => limits[limit] !== undefined);
+  const sets = changed.map((limit) => `${KEY_LIMIT_COLUMNS[limit].name} = ${limitValue(limit)}`);
+  if (name !== undefined) sets.push('name = :name');
+  if (expiresAt !== undefined) sets.push('expires_at = :expiresAt');
+  return {
+    sql: `UPDATE api_keys SET ${['id = id', ...sets].join(', ')}
+      WHERE id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now) RETURNING id`,
+    parameters: {
+      ...limitParameters(limits, changed),
+      ...(name !== undefined && { name }),
+      ...(expiresAt !== undefined && { expiresAt: expiresAt?.toISOString() ?? null }),
+      id,
+      now: new Date(now).toISOString(),
+    },
+  };
+}
+
 /** Removes the oldest ended keys beyond {@link MAX_ENDED_KEYS}. The usage records stay. */
 export function removeOldestEnded({ accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
   return {

@@ -9,10 +9,20 @@ import type { TimePage, TimePosition } from '../../platform/database/queries/pag
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 import { wireKeyTimes, keyNames, keyPage } from '../credentials/stored-key.js';
-import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
-import { ApiKey, KEY_LIMIT_NAMES, type KeyLimits } from './api-key.entity.js';
+import { toPlainLine } from '../../platform/common/text/cut-text.js';
+import {
+  ApiKeyCreation,
+  checkKeyExpiry,
+  checkKeyName,
+  replacedKeyEnded,
+  type CreatedApiKey,
+  type NewApiKey,
+} from './api-key-creation.js';
+import { updateKey, type ApiKeyChanges } from './api-key-statements.js';
+import { ApiKey, KEY_LIMIT_NAMES, limitsIn, type KeyLimits } from './api-key.entity.js';
+import { checkBudgetPeriod, checkKeyLimits } from './key-limits.js';
 
-export type { CreatedApiKey, NewApiKey };
+export type { ApiKeyChanges, CreatedApiKey, NewApiKey };
 
 /** A key as its owner sees it. */
 export type ListedApiKey = Pick<
@@ -49,8 +59,18 @@ interface RevokedApiKey {
   readonly revokedAt: Date;
 }
 
+interface Rotation extends Omit<NewApiKey, 'name' | 'limits' | 'originId'> {
+  /** How long the old key stays valid, so that the owner has time to deploy the new key. 0 revokes the old key at once. */
+  readonly overlapMs: number;
+}
+
+interface RotatedApiKey {
+  readonly created: CreatedApiKey;
+  readonly oldEndsAt: Date;
+}
+
 /**
- * Creates, lists and revokes API keys.
+ * Creates, lists, changes, replaces and revokes API keys.
  *
  * @since 1.0
  */
@@ -76,26 +96,14 @@ export class ApiKeysService {
 
   /** Lists all keys of the account, oldest first, including revoked keys. */
   async list(accountId: string): Promise<readonly ListedApiKey[]> {
-    return orUnavailable(
-      this.keys.find({
-        select: LISTED,
-        where: { accountId },
-        order: { createdAt: 'ASC', id: 'ASC' },
-      }),
-    );
+    const order = { createdAt: 'ASC', id: 'ASC' } as const;
+    return orUnavailable(this.keys.find({ select: LISTED, where: { accountId }, order }));
   }
 
   /** Lists one page of the account's keys, newest first, including revoked keys. */
   async page(accountId: string, offset: number, limit: number): Promise<readonly ListedApiKey[]> {
-    return orUnavailable(
-      this.keys.find({
-        select: LISTED,
-        where: { accountId },
-        order: { createdAt: 'DESC', id: 'DESC' },
-        skip: offset,
-        take: limit,
-      }),
-    );
+    const order = { createdAt: 'DESC', id: 'DESC' } as const;
+    return orUnavailable(this.keys.find({ select: LISTED, where: { accountId }, order, skip: offset, take: limit }));
   }
 
   /** Returns the keys of the account that follow a position, newest first, including revoked keys. */
@@ -132,6 +140,63 @@ export class ApiKeysService {
   }
 
   /**
+   * Changes the name, the limits and the expiry date of an active key. Every replica applies the change within a second.
+   *
+   * @param accountId when given, keys of other accounts count as unknown.
+   * @throws {ServiceError} `not_found` for an unknown key; `invalid_request` for invalid limits, an expiry date in the past, and
+   * a key that is expired or revoked.
+   */
+  async update(
+    id: string,
+    { name, limits = {}, expiresAt }: ApiKeyChanges,
+    accountId?: string,
+    author?: ChangeAuthor,
+  ): Promise<ListedApiKey> {
+    const key = await keyIn(this.keys, id, accountId);
+    const now = this.now();
+    const trimmed = name?.trim();
+    if (trimmed !== undefined) checkKeyName(trimmed);
+    checkKeyLimits(limits);
+    checkKeyExpiry(expiresAt ?? undefined, now);
+    checkBudgetPeriod(limits, key.budgetMicros);
+    const change = updateKey(id, { name: trimmed, limits, expiresAt }, now);
+    const [changed] = await this.database.change({ table: 'accounts', id: key.accountId }, change, author);
+    if (changed?.length !== 1) throw replacedKeyEnded();
+    // This process applies the change at once. Other processes notice the change by themselves.
+    await this.changes.notice([key.accountId]);
+    return this.find(id, key.accountId);
+  }
+
+  /**
+   * Creates a new key with the same name and the same limits, which also continues the counters of the old key, and sets the end of the old key. Either both happen or neither. The old key counts
+   * as active until its end. So an account with 100 active keys can rotate a key only with `overlapMs` 0.
+   *
+   * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account; `invalid_request` for a key
+   * that has ended; the errors of {@link ApiKeyCreation.create}.
+   */
+  async rotate(
+    id: string,
+    accountId: string,
+    { overlapMs, ...replacement }: Rotation,
+    author?: ChangeAuthor,
+  ): Promise<RotatedApiKey> {
+    const old = await this.find(id, accountId);
+    const now = this.now();
+    if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt.getTime() <= now)) {
+      throw replacedKeyEnded();
+    }
+    const end = new Date(now + overlapMs);
+    const endsAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end;
+    const created = await this.creation.create(
+      accountId,
+      // The name can be older than the rules about names.
+      { name: toPlainLine(old.name), limits: limitsIn(old), originId: old.originId ?? old.id, ...replacement },
+      { replaced: { id, endsAt: overlapMs === 0 ? undefined : endsAt }, author },
+    );
+    return { created, oldEndsAt: endsAt };
+  }
+
+  /**
    * Revokes a key permanently. Revoking a key again changes nothing and returns the time of the first revocation.
    *
    * @param accountId when given, keys of other accounts count as unknown.
@@ -158,7 +223,7 @@ export class ApiKeysService {
  * @param accountId when given, keys of other accounts count as unknown.
  * @throws {ServiceError} `not_found` for an unknown key.
  */
-export function keyIn(keys: Repository<ApiKey>, id: string, accountId?: string): Promise<ApiKey> {
+function keyIn(keys: Repository<ApiKey>, id: string, accountId?: string): Promise<ApiKey> {
   return knownKey(id, () => keys.findOneBy(accountId === undefined ? { id } : { id, accountId }));
 }
 

@@ -16,10 +16,9 @@ export {
   stateOf,
 } from '../../accounts/accounts/account-states.js';
 export { type AccountReference, AccountsService } from '../../accounts/accounts/accounts.service.js';
-export { ApiKeyRotation } from '../../accounts/api-keys/api-key-rotation.js';
-export { type ApiKeyChanges, ApiKeyUpdates } from '../../accounts/api-keys/api-key-updates.js';
 export type { KeyLimitChanges } from '../../accounts/api-keys/api-key.entity.js';
 export {
+  type ApiKeyChanges,
   ApiKeysService,
   type CreatedApiKey,
   type ListedApiKey,

@@ -1,5 +1,5 @@
 import { Body, Get, Inject, type Type } from '@nestjs/common';
-import { accountIdOf, AccountsService, ApiKeysService, ApiKeyUpdates } from '../../plugin-api/core/accounts.js';
+import { accountIdOf, AccountsService, ApiKeysService } from '../../plugin-api/core/accounts.js';
 import { SessionOnly } from '../../plugin-api/core/auth.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { changesIn, type KeyForm } from './api-keys/key-form.js';
@@ -21,7 +21,6 @@ function controllerOf(forOperators: boolean): Type {
       private readonly pages: Pages,
       private readonly accounts: AccountsService,
       private readonly keys: ApiKeysService,
-      private readonly updates: ApiKeyUpdates,
       private readonly actions: OperatorActions,
       @Inject(CONFIG) private readonly config: Config,
     ) {}
@@ -39,7 +38,7 @@ function controllerOf(forOperators: boolean): Type {
       await this.pages.submit(
         request.response,
         async () => {
-          await this.updates.update(key.id, changesIn(form), owner?.id ?? accountId, request.author);
+          await this.keys.update(key.id, changesIn(form), owner?.id ?? accountId, request.author);
           this.done(request, shown, 'changed');
         },
         (problems) => editingPage(shown, this.config.currency, form, problems),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { API_KEY_FORMAT } from '../../../src/accounts/credentials/secrets.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
@@ -18,14 +17,12 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   let now = Date.now();
   const suite = accountsSuite(engine, { now: () => now });
   let keys: ApiKeysService;
-  let rotation: ApiKeyRotation;
   let verifier: ApiKeyVerifier;
   let accountId: string;
   let otherId: string;
 
   beforeAll(async () => {
     keys = suite.get(ApiKeysService);
-    rotation = suite.get(ApiKeyRotation);
     verifier = suite.get(ApiKeyVerifier);
     ({ id: accountId } = await suite.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD }));
     ({ id: otherId } = await suite.get(AccountsService).create({ email: 'b@example.com', password: PASSWORD }));
@@ -36,7 +33,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('stay valid for the grace period of a rotation, and not longer', async () => {
     const old = await keys.create(accountId, { name: 'rotated' });
     expect(await works(old.key)).toBe(true);
-    const { created, oldEndsAt } = await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    const { created, oldEndsAt } = await keys.rotate(old.id, accountId, { overlapMs: HOUR_MS });
     expect([created.name, oldEndsAt]).toEqual(['rotated', new Date(now + HOUR_MS)]);
     now += HOUR_MS - 1;
     expect([await works(old.key), await works(created.key)]).toEqual([true, true]);
@@ -47,7 +44,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('end at once by a rotation without time', async () => {
     const old = await keys.create(accountId, { name: 'leaked' });
     expect(await works(old.key)).toBe(true);
-    const { created } = await rotation.rotate(old.id, accountId, { overlapMs: 0 });
+    const { created } = await keys.rotate(old.id, accountId, { overlapMs: 0 });
     expect([await works(old.key), await works(created.key)]).toEqual([false, true]);
     expect((await keys.find(old.id, accountId)).revokedAt).toEqual(new Date(now));
   });
@@ -56,9 +53,9 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
     const old = await keys.create(accountId, { name: 'in use' });
     const onEnded = vi.fn();
     suite.get(CredentialWatch).watch({ kind: 'api_key', id: old.id, accountId }, onEnded);
-    await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    await keys.rotate(old.id, accountId, { overlapMs: HOUR_MS });
     expect(onEnded).not.toHaveBeenCalled();
-    await rotation.rotate(old.id, accountId, { overlapMs: 0 });
+    await keys.rotate(old.id, accountId, { overlapMs: 0 });
     expect(onEnded).toHaveBeenCalledTimes(1);
   });
 
@@ -70,7 +67,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
     await expect(fromHere(API_KEY_FORMAT.generate())).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
 
     const made = await keys.create(accountId, { name: 'made here' });
-    const { created } = await rotation.rotate(made.id, accountId, { overlapMs: 0 });
+    const { created } = await keys.rotate(made.id, accountId, { overlapMs: 0 });
 
     expect(await fromHere(created.key)).toBeDefined();
     clock.mockRestore();
@@ -79,7 +76,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('never live longer by a rotation', async () => {
     const expiresAt = new Date(now + 1000);
     const old = await keys.create(accountId, { name: 'short', expiresAt });
-    const { oldEndsAt } = await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    const { oldEndsAt } = await keys.rotate(old.id, accountId, { overlapMs: HOUR_MS });
     expect(oldEndsAt).toEqual(expiresAt);
     expect((await keys.find(old.id, accountId)).expiresAt).toEqual(expiresAt);
   });
@@ -87,11 +84,11 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('are not rotated when they have ended, nor by others', async () => {
     const { id } = await keys.create(accountId, { name: 'mine', expiresAt: new Date(now + 1000) });
     const before = await keys.list(otherId);
-    await expect(rotation.rotate(id, otherId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
-    await expect(rotation.rotate('\0', accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(keys.rotate(id, otherId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(keys.rotate('\0', accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
     expect([await keys.list(otherId), (await keys.find(id, accountId)).revokedAt]).toEqual([before, null]);
     now += 1000;
-    await expect(rotation.rotate(id, accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(keys.rotate(id, accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'invalid_request' });
     expect((await keys.list(accountId)).filter(({ name }) => name === 'mine')).toHaveLength(1);
   });
 

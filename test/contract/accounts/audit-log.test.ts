@@ -4,7 +4,6 @@ import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { AuditTasks } from '../../../src/accounts/audit/audit-tasks.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
@@ -115,7 +114,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     await sessions.end(sessionId, { actor: `account:${id}`, source: '192.0.2.1' });
     const key = await suite.get(ApiKeysService).create(id, { name: 'old' });
     await suite.get(ApiKeyVerifier).verify(key.key);
-    await suite.get(ApiKeyRotation).rotate(key.id, id, { overlapMs: 0 });
+    await suite.get(ApiKeysService).rotate(key.id, id, { overlapMs: 0 });
     const identity = { issuer: 'https://id.example.com', subject: 'mary', email: undefined };
     await suite.get(IdentitiesService).link(identity, id);
     await suite.get(AccountPreparation).prepare({ id }, true, { actor: 'command' });

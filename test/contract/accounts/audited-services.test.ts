@@ -6,8 +6,6 @@ import { AccountRoles } from '../../../src/accounts/accounts/account-roles.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyCreation } from '../../../src/accounts/api-keys/api-key-creation.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
-import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
@@ -96,12 +94,12 @@ const CHANGES: readonly Change[] = [
     run: ({ app, accountId }) => app.get(ApiKeysService).create(accountId, { name: 'second' }),
   },
   {
-    ...{ of: ApiKeyRotation, method: 'rotate', actions: ['key.created', 'key.revoked'] },
-    run: ({ app, accountId, keyId }) => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 0 }),
+    ...{ of: ApiKeysService, method: 'rotate', actions: ['key.created', 'key.revoked'] },
+    run: ({ app, accountId, keyId }) => app.get(ApiKeysService).rotate(keyId, accountId, { overlapMs: 0 }),
   },
   {
-    ...{ of: ApiKeyUpdates, method: 'update', actions: ['key.updated'] },
-    run: ({ app, keyId }) => app.get(ApiKeyUpdates).update(keyId, { limits: { requestsPerMinute: 5 } }),
+    ...{ of: ApiKeysService, method: 'update', actions: ['key.updated'] },
+    run: ({ app, keyId }) => app.get(ApiKeysService).update(keyId, { limits: { requestsPerMinute: 5 } }),
   },
   {
     ...{ of: ApiKeysService, method: 'revoke', actions: ['key.revoked'] },

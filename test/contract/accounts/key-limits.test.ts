@@ -2,7 +2,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService, type ListedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -19,7 +18,6 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
   /** Two processes of the service. */
   let apps: INestApplicationContext[];
   let keys: ApiKeysService;
-  let rotation: ApiKeyRotation;
   let accounts = 0;
 
   beforeAll(async () => {
@@ -27,7 +25,6 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     apps = await Promise.all([1, 2].map(() => openAccountsApp(database.config, { now: () => now })));
     const [app] = apps as [INestApplicationContext];
     keys = app.get(ApiKeysService);
-    rotation = app.get(ApiKeyRotation);
   });
   afterAll(async () => {
     await Promise.all(apps.map((app) => app.close()));
@@ -79,13 +76,13 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     await fill(account);
     const [first, second] = (await keys.list(account)) as [ListedApiKey, ListedApiKey];
     const before = await keys.list(account);
-    await expect(rotation.rotate(first.id, account, { overlapMs: HOUR_MS })).rejects.toMatchObject({
+    await expect(keys.rotate(first.id, account, { overlapMs: HOUR_MS })).rejects.toMatchObject({
       code: 'invalid_request',
     });
     expect(await keys.list(account)).toEqual(before);
 
-    await rotation.rotate(first.id, account, { overlapMs: 0 });
-    await rotation.rotate(second.id, account, { overlapMs: 0 });
+    await keys.rotate(first.id, account, { overlapMs: 0 });
+    await keys.rotate(second.id, account, { overlapMs: 0 });
     expect((await keys.find(first.id, account)).revokedAt).toEqual(new Date(now));
     expect(await activeKeys(account)).toHaveLength(MAX_ACTIVE);
   });
@@ -95,7 +92,7 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     await fill(account);
     const ids = (await keys.list(account)).slice(0, 20).map(({ id }) => id);
     await Promise.allSettled(
-      ids.flatMap((id) => apps.map((app) => app.get(ApiKeyRotation).rotate(id, account, { overlapMs: 0 }))),
+      ids.flatMap((id) => apps.map((app) => app.get(ApiKeysService).rotate(id, account, { overlapMs: 0 }))),
     );
     expect((await activeKeys(account)).length).toBeLessThanOrEqual(MAX_ACTIVE);
   });
@@ -123,7 +120,7 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     await sessions.end(sessionId);
     const requested = { name: 'x', sessionId };
     await expect(keys.create(account, requested)).rejects.toMatchObject({ code: 'unauthenticated' });
-    await expect(rotation.rotate(made.id, account, { ...requested, overlapMs: 0 })).rejects.toMatchObject({
+    await expect(keys.rotate(made.id, account, { ...requested, overlapMs: 0 })).rejects.toMatchObject({
       code: 'unauthenticated',
     });
     expect((await activeKeys(account)).map(({ id }) => id)).toEqual([made.id]);

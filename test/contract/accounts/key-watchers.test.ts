@@ -2,7 +2,6 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
-import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeyVerifier, LastUsedRecorder } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
@@ -85,7 +84,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       const key = await createKey(suite.app, 'shortened@example.com');
       const onExpired = vi.fn();
       watch(key, onExpired);
-      await suite.get(ApiKeyUpdates).update(key.id, { expiresAt: new Date(Date.now() + 500) });
+      await suite.get(ApiKeysService).update(key.id, { expiresAt: new Date(Date.now() + 500) });
       expect(onExpired).not.toHaveBeenCalled();
       vi.advanceTimersByTime(500);
       await vi.waitFor(() => {

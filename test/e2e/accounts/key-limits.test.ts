@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
-import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import type { KeyLimitChanges } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
@@ -37,7 +35,7 @@ describe('an API key with limits of its own', () => {
   afterAll(() => stage.clear());
 
   const keys = () => stage.service.app.get(ApiKeysService, { strict: false });
-  const updates = () => stage.service.app.get(ApiKeyUpdates, { strict: false });
+  const updates = () => stage.service.app.get(ApiKeysService, { strict: false });
   const keyWith = (limits: KeyLimitChanges) => keys().create(accountId, { name: 'limited', limits });
   const ask = async (key: string, options: { body?: object; headers?: Record<string, string> } = {}) => {
     const answer = await stream(stage.origin, { key, ...options });
@@ -134,7 +132,7 @@ describe('an API key with limits of its own', () => {
   it('has its own tokens per day, which a rotated key continues', async () => {
     const { id, key } = await keyWith({ tokensPerDay: 40, models: ['acme/fast'] });
     expect((await ask(key, { body: { max_tokens: 20 } })).status).toBe(200);
-    const rotation = stage.service.app.get(ApiKeyRotation, { strict: false });
+    const rotation = stage.service.app.get(ApiKeysService, { strict: false });
     const { created } = await rotation.rotate(id, accountId, { overlapMs: 0 });
     const again = await rotation.rotate(created.id, accountId, { overlapMs: 60_000 });
     const refused = await ask(again.created.key, { body: { max_tokens: 35 } });

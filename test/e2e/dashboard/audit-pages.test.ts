@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
@@ -80,7 +79,7 @@ describe('the pages with the audit log', () => {
       limits: { ...budget, models: ['acme/*'] },
     });
     await service.app
-      .get(ApiKeyUpdates, { strict: false })
+      .get(ApiKeysService, { strict: false })
       .update(id, { limits: { ...budget, budgetMicros: 7_500_000, requestsPerMinute: 1_200 } });
     const { html } = await page(operator, `/operator/audit?account=${own.email}`);
     expect(html).toContain(`key the (old) CI of ${own.email}`);

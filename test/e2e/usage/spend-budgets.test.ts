@@ -1,7 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { SharedReservations } from '../../../src/usage/budgets/shared-reservations.js';
 import { routesTo } from '../../support/catalog.js';
@@ -154,7 +153,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     const limits = { budgetMicros: 140_000, budgetPer: 'day' } as const;
     const { id, key } = await keys.create(account.id, { name: 'n', limits });
     expect(await statusOf(key)).toBe(200);
-    const { created } = await app.get(ApiKeyRotation, { strict: false }).rotate(id, account.id, { overlapMs: 60_000 });
+    const { created } = await app.get(ApiKeysService, { strict: false }).rotate(id, account.id, { overlapMs: 60_000 });
     expect(await statusOf(created.key)).toBe(200);
     const asked = { max_tokens: 20 };
     expect(await statusOf(created.key, asked)).toBe(429);

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
 import { ExpiringKeys } from '../../../src/accounts/api-keys/expiring-keys.js';
 import { BudgetChecks } from '../../../src/usage/budgets/budget-checks.js';
@@ -154,9 +153,9 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     const hook = await receiver();
     const { service, origin } = await start({ portal: { ...hook.entry, events: ['budget.warning'] } });
     const { id, key } = await service.createKey();
-    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 100_000, budgetPer: 'day' } });
+    await inService(ApiKeysService).update(id, { limits: { budgetMicros: 100_000, budgetPer: 'day' } });
     await stream(origin, { key, body: { max_tokens: 20 } });
-    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 60_000 } });
+    await inService(ApiKeysService).update(id, { limits: { budgetMicros: 60_000 } });
 
     await expect
       .poll(async () => {
@@ -174,7 +173,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     const { id, key } = await service.createKey();
     await stream(origin, { key, body: { max_tokens: 20 } });
     // No stream with this budget ends in this process.
-    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 50_000 } });
+    await inService(ApiKeysService).update(id, { limits: { budgetMicros: 50_000 } });
     await expect
       .poll(async () => {
         await inService(BudgetChecks).check();
@@ -194,7 +193,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     const revoked = await service.createKey();
     await stream(origin, { key: revoked.key, body: { max_tokens: 20 } });
     await expect.poll(() => inService(DataSource).query('SELECT id FROM usage_records')).toHaveLength(1);
-    await inService(ApiKeyUpdates).update(revoked.id, { limits: { budgetMicros: 1, budgetPer: 'day' } });
+    await inService(ApiKeysService).update(revoked.id, { limits: { budgetMicros: 1, budgetPer: 'day' } });
     await inService(ApiKeysService).revoke(revoked.id);
     await inService(BudgetChecks).check();
     expect(await deliveries()).toEqual([]);
@@ -213,7 +212,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
     await expiring.report();
     await expect.poll(() => hook.events).toMatchObject([{ type: 'key.expiring', data: { key: { id: soon.id } } }]);
 
-    await inService(ApiKeyUpdates).update(soon.id, { expiresAt: new Date(Date.now() + 5 * DAY_MS) });
+    await inService(ApiKeysService).update(soon.id, { expiresAt: new Date(Date.now() + 5 * DAY_MS) });
     await expiring.report();
     await expect.poll(() => hook.events).toHaveLength(2);
     expect(await deliveries()).toHaveLength(2);

@@ -3,7 +3,6 @@ import {
   type Account,
   AccountsService,
   ApiKeysService,
-  ApiKeyUpdates,
   checkBudgetPeriod,
   type KeyLimitChanges,
   type ListedApiKey,
@@ -54,7 +53,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     optional: { name: 'N', ...KEY_OPTIONS },
     run: async (app, { id, name, ...options }) => {
       const changes = { name, limits: keyLimitsIn(options), expiresAt: expiryIn(options) };
-      return shownKey(await app.get(ApiKeyUpdates).update(id, changes, undefined, COMMAND));
+      return shownKey(await app.get(ApiKeysService).update(id, changes, undefined, COMMAND));
     },
   }),
   command({

@@ -1,9 +1,7 @@
 import {
   AccountsService,
   type ApiKeyChanges,
-  ApiKeyRotation,
   ApiKeysService,
-  ApiKeyUpdates,
   type ListedApiKey,
   wireApiKey,
 } from '../../../plugin-api/core/accounts.js';
@@ -195,7 +193,7 @@ const updateKey = operation({
   async run(input: ApiInput<InstanceType<typeof KeyChanges>>) {
     const { get, id, body, author } = input;
     const accountId = await get(ApiKeysService).ownerOf(id);
-    return wireKey(input, accountId, await get(ApiKeyUpdates).update(id, changesIn(body), accountId, author));
+    return wireKey(input, accountId, await get(ApiKeysService).update(id, changesIn(body), accountId, author));
   },
 });
 
@@ -224,7 +222,7 @@ const rotateKey = operation({
     const create = async (id: string) => {
       const expiresAt = expiry === undefined ? undefined : new Date(expiry);
       const rotation = { id, overlapMs: overlapSeconds * 1_000, expiresAt };
-      return (await get(ApiKeyRotation).rotate(oldId, accountId, rotation, author)).created.key;
+      return (await get(ApiKeysService).rotate(oldId, accountId, rotation, author)).created.key;
     };
     return input.once(keyCreation(input, accountId, create));
   },

@@ -1,5 +1,5 @@
 import { Body, Get, Inject, Param } from '@nestjs/common';
-import { ApiKeyRotation, ApiKeysService } from '../../../plugin-api/core/accounts.js';
+import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
 import { KeyCreationLimit, SessionOnly } from '../../../plugin-api/core/auth.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
@@ -29,7 +29,6 @@ export class ApiKeysController {
     private readonly pages: Pages,
     private readonly list: KeyList,
     private readonly keys: ApiKeysService,
-    private readonly rotation: ApiKeyRotation,
     private readonly limit: KeyCreationLimit,
     private readonly semaphore: ReportSemaphore,
     @Inject(CLOCK) private readonly now: Clock,
@@ -82,7 +81,7 @@ export class ApiKeysController {
         const overlapMs = overlapOf(hours);
         const rotation = { overlapMs, expiresAt: expiryOf(lifetime, this.now()), id: newId, sessionId };
         const { created, oldEndsAt } = await this.limit.count(accountId, () =>
-          this.rotation.rotate(id, accountId, rotation, author),
+          this.keys.rotate(id, accountId, rotation, author),
         );
         const newKey = this.list.newKey(created, response.req, { prefix: key.prefix, endsAt: oldEndsAt });
         this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
