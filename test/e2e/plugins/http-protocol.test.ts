@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   providerFailure,
   streamHeaders,
@@ -13,9 +13,8 @@ import {
 } from '../../../src/index.js';
 import type { ResponseHeaders } from '../../../src/upstreams/contract/protocol.js';
 import type { Decoder } from '../../../src/upstreams/contract/framing.js';
-import type { Timeouts } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
-import { startService, type RunningService, type ServiceOptions } from '../../support/service.js';
+import { startService, type RunningService } from '../../support/service.js';
 import { closedPort } from '../../support/silent-server.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -97,66 +96,87 @@ function frames(...texts: readonly string[]): Buffer {
   );
 }
 
-describe('a protocol of a team over HTTP', () => {
-  let protocol: FramesProtocol;
-  let provider: ScriptedProvider;
-  let backup: ScriptedProvider;
-  let service: RunningService | undefined;
+interface Kind {
+  /** Whether the first text must arrive within 150 ms. */
+  readonly isHasty?: boolean;
+  /** Whether a usual provider answers if the protocol fails. */
+  readonly hasBackup?: boolean;
+}
 
-  beforeEach(async () => {
-    protocol = new FramesProtocol();
-    [provider, backup] = await Promise.all([ScriptedProvider.start(), ScriptedProvider.start()]);
-  });
-  afterEach(async () => {
-    await service?.stop();
-    service = undefined;
-    await Promise.all([provider.stop(), backup.stop()]);
-  });
+const KINDS: readonly Kind[] = [{}, { isHasty: true }, { hasBackup: true }, { isHasty: true, hasBackup: true }];
+const MODELS_OF_A_KIND = 12;
+const MODELS = KINDS.flatMap(({ isHasty = false, hasBackup = false }, kind) =>
+  Array.from({ length: MODELS_OF_A_KIND }, (_, index) => ({ name: `frames-${kind}-${index}`, isHasty, hasBackup })),
+);
 
-  /** The model has a route to the protocol, and then to a usual provider if `hasBackup`. */
-  async function start(timeouts: Timeouts = {}, hasBackup = false, options: ServiceOptions = {}) {
-    const names = hasBackup ? ['frames', 'backup'] : ['frames'];
-    service = await startService({
-      upstreams: {
-        frames: { protocol: 'frames', base_url: provider.origin, timeouts },
-        backup: { protocol: 'openai', base_url: backup.origin },
-      },
-      models: [
-        {
-          ...{ id: 'acme/fast', name: 'Fast', provider: 'Acme', context_length: 8192 },
-          routes: names.map((upstream) => ({ upstream, model: 'fast' })),
-        },
-      ],
-      protocols: [protocol],
-      ...options,
-    });
-    const { key } = await service.createKey();
-    return { origin: service.origin, key };
-  }
-  const ask = async ({ origin, key }: { origin: string; key: string }) => openStream(origin, { key });
-  const paths = () => provider.calls.map(({ path }) => path);
-  const answering =
-    (...texts: string[]): Script =>
-    (call) => {
-      call
-        .head(200, { 'content-type': 'application/octet-stream' })
-        .write(frames(...texts))
-        .end();
-    };
-  /** The token of the endpoint `/token` of the provider. */
-  const fetchToken: Prepare = async ({ fetch }, { baseUrl }) => {
-    const response = await fetch(new URL('/token', baseUrl), { method: 'POST' });
-    return ((await response.json()) as { token: string }).token;
+const protocol = new FramesProtocol();
+let provider: ScriptedProvider;
+let backup: ScriptedProvider;
+let service: RunningService;
+let key: string;
+let unused: typeof MODELS;
+
+beforeAll(async () => {
+  [provider, backup] = await Promise.all([ScriptedProvider.start(), ScriptedProvider.start()]);
+});
+beforeEach(() => {
+  Object.assign(protocol, new FramesProtocol());
+  for (const { calls } of [provider, backup]) calls.length = 0;
+});
+afterAll(() => Promise.all([provider.stop(), backup.stop()]));
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  unused = [...MODELS];
+  const upstreams = MODELS.map(({ name, isHasty }): [string, object] => [
+    name,
+    { protocol: 'frames', base_url: provider.origin, timeouts: isHasty ? { first_token_ms: 150 } : {} },
+  ]);
+  service = await startService({
+    upstreams: { ...Object.fromEntries(upstreams), backup: { protocol: 'openai', base_url: backup.origin } },
+    models: MODELS.map(({ name, hasBackup }) => ({
+      ...{ id: `acme/${name}`, name, provider: 'Acme', context_length: 8192 },
+      routes: (hasBackup ? [name, 'backup'] : [name]).map((upstream) => ({ upstream, model: 'fast' })),
+    })),
+    protocols: [protocol],
+    env,
+  });
+  ({ key } = await service.createKey());
+}
+
+/** Takes a model whose route to the protocol no test has used. */
+function next({ isHasty = false, hasBackup = false }: Kind = {}): string {
+  const index = unused.findIndex((model) => model.isHasty === isHasty && model.hasBackup === hasBackup);
+  return `acme/${unused.splice(index, 1)[0]?.name}`;
+}
+
+const ask = async (model: string) => openStream(service.origin, { key, body: { model } });
+const paths = () => provider.calls.map(({ path }) => path);
+const answering =
+  (...texts: string[]): Script =>
+  (call) => {
+    call
+      .head(200, { 'content-type': 'application/octet-stream' })
+      .write(frames(...texts))
+      .end();
   };
-  const withToken =
-    (script: Script): Script =>
-    (call) => {
-      if (call.path !== '/token') return script(call);
-      call.head(200, { 'content-type': 'application/json' }).write('{"token":"token-1"}').end();
-    };
+/** The token of the endpoint `/token` of the provider. */
+const fetchToken: Prepare = async ({ fetch }, { baseUrl }) => {
+  const response = await fetch(new URL('/token', baseUrl), { method: 'POST' });
+  return ((await response.json()) as { token: string }).token;
+};
+const withToken =
+  (script: Script): Script =>
+  (call) => {
+    if (call.path !== '/token') return script(call);
+    call.head(200, { 'content-type': 'application/json' }).write('{"token":"token-1"}').end();
+  };
+
+describe('a protocol of a team over HTTP', () => {
+  beforeAll(() => start());
+  afterAll(() => service.stop());
 
   it('may have a framing of its own, with state for each stream, wherever the bytes are split', async () => {
-    const client = await start();
+    const model = next();
     provider.answers(async (call) => {
       call.head();
       for (const byte of frames('Hé', 'llo', ' 🦜')) {
@@ -165,64 +185,38 @@ describe('a protocol of a team over HTTP', () => {
       }
       call.end();
     });
-    const answers = await Promise.all([ask(client), ask(client)]);
+    const answers = await Promise.all([ask(model), ask(model)]);
     for (const answer of answers) expect(await wireOf(answer)).toMatchObject({ text: 'Héllo 🦜', terminal: 'done' });
     expect(protocol.ends).toBe(2);
   });
 
   it('is notified of the end of the body, which may complete the answer or not', async () => {
-    const client = await start();
+    const model = next();
     provider.next((call) => {
       call.head().write(frames('Hi', 'there').subarray(0, 5)).end();
     });
-    expect(await wireOf(await ask(client))).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
+    expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
     expect(protocol.ends).toBe(1);
   });
 
   it('is notified of no end of a body that breaks off', async () => {
-    const client = await start();
+    const model = next();
     provider.next((call) => call.head().write(frames('Hi')).cut());
     await (
-      await ask(client)
+      await ask(model)
     ).over;
     expect(protocol.ends).toBe(0);
   });
 
-  it('may fetch a token before its request, and each connection is used again or released', async () => {
-    // There is only one connection, for the tokens and for the answers.
-    const client = await start({}, false, { env: { MAX_STREAMS: '1' } });
-    protocol.prepare = fetchToken;
-    provider.answers(withToken(answering('Hi')));
-    for (let count = 0; count < 4; count++) {
-      expect(await wireOf(await ask(client))).toMatchObject({ text: 'Hi', terminal: 'done' });
-      await service?.leftovers.none();
-    }
-    expect(paths()).toEqual(Array.from({ length: 4 }, () => ['/token', '/frames']).flat());
-    expect(provider.calls[1]?.headers.authorization).toBe('token-1');
-  });
-
-  it('releases the connection of a response that it never reads', async () => {
-    const client = await start({}, false, { env: { MAX_STREAMS: '2' } });
-    protocol.prepare = async ({ fetch }, { baseUrl }) => (await fetch(new URL('/token', baseUrl))).statusText;
-    provider.answers((call) => {
-      if (call.path === '/token') call.head().write('x');
-      else return answering('Hi')(call);
-    });
-    for (let count = 0; count < 3; count++) {
-      expect(await wireOf(await ask(client))).toMatchObject({ terminal: 'done' });
-      await service?.leftovers.none();
-    }
-  });
-
   it('gets the ids of the request and of the account, and a signal that aborts at the end', async () => {
-    const client = await start();
+    const model = next();
     provider.answers(answering('Hi'));
     let signal: AbortSignal | undefined;
     protocol.prepare = (context) => {
       ({ signal } = context);
       return Promise.resolve('token');
     };
-    const answer = await ask(client);
+    const answer = await ask(model);
     await answer.over;
     expect(protocol.contexts).toMatchObject([{ requestId: answer.headers['x-request-id'] }]);
     expect(protocol.contexts[0]?.accountId).toMatch(/./);
@@ -233,10 +227,10 @@ describe('a protocol of a team over HTTP', () => {
     ['never creates its request', () => new Promise(() => undefined)],
     ['waits for a token', fetchToken],
   ])('times out when it %s, and the next route answers', async (_, prepare) => {
-    const client = await start({ first_token_ms: 150 }, true);
+    const model = next({ isHasty: true, hasBackup: true });
     provider.answers(() => undefined);
     protocol.prepare = prepare;
-    expect(await wireOf(await ask(client))).toMatchObject({ text: 'Hello world', terminal: 'done' });
+    expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hello world', terminal: 'done' });
     for (const call of provider.calls) {
       expect(call.path).toBe('/token');
       await call.over;
@@ -246,14 +240,14 @@ describe('a protocol of a team over HTTP', () => {
   });
 
   it('answers 504 when it never creates its request and there is no other route', async () => {
-    const client = await start({ first_token_ms: 150 });
+    const model = next({ isHasty: true });
     protocol.prepare = () => new Promise(() => undefined);
-    const answer = await stream(client.origin, { key: client.key });
+    const answer = await stream(service.origin, { key, body: { model } });
     expect([answer.status, (await answer.error()).code]).toEqual([504, 'upstream_timeout']);
   });
 
   it('sends nothing more when the client leaves while it waits for a token', async () => {
-    const client = await start();
+    const model = next();
     let ended = false;
     protocol.prepare = async (...args) => {
       // Goes on although the client has left.
@@ -262,7 +256,7 @@ describe('a protocol of a team over HTTP', () => {
       return 'token';
     };
     provider.answers(() => undefined);
-    const pending = startStream(client.origin, { key: client.key });
+    const pending = startStream(service.origin, { key, body: { model } });
     const call = await provider.call(1);
 
     pending.leave();
@@ -278,50 +272,36 @@ describe('a protocol of a team over HTTP', () => {
   it.each(['refuses the connection', 'breaks off its answer'])(
     'fails like its provider when the server of its tokens %s',
     async (what) => {
-      const client = await start({}, true);
+      const model = next({ hasBackup: true });
       const port = await closedPort();
       provider.answers((call) => call.head().write('{"to').cut());
       protocol.prepare = what.includes('refuses')
         ? async ({ fetch }) => (await fetch(`http://127.0.0.1:${port}/token`)).text()
         : fetchToken;
-      expect(await wireOf(await ask(client))).toMatchObject({ text: 'Hello world', terminal: 'done' });
+      expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hello world', terminal: 'done' });
       expect(backup.calls).toHaveLength(1);
     },
   );
 
-  it('gets an error that the process has no connection left for its fetch', async () => {
-    const client = await start({}, false, { env: { MAX_STREAMS: '1' } });
-    protocol.prepare = async ({ fetch }, { baseUrl }) => {
-      await fetch(new URL('/token', baseUrl));
-      return (await fetch(new URL('/token', baseUrl))).statusText;
-    };
-    provider.answers((call) => {
-      call.head().write('x');
-    });
-    const answer = await stream(client.origin, { key: client.key });
-    expect(answer.status).toBe(503);
-    expect((await answer.error()).code).toBe('unavailable');
-  });
-
   it('may map a refusal to an error of its own, from the status, the headers and the text of the body', async () => {
-    const client = await start({}, true);
+    const model = next({ hasBackup: true });
     const body = '{"reason":"clé invalide 🦜"}';
     provider.answers((call) => {
       call.refuse(400, { 'X-Reason': 'key' }, body);
     });
     protocol.mapFailure = () => providerFailure('upstream_error', 'a bad key', { scope: 'upstream' });
 
-    expect(await wireOf(await ask(client))).toMatchObject({ text: 'Hello world', terminal: 'done' });
+    expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hello world', terminal: 'done' });
     expect(protocol.failures).toEqual([[400, expect.objectContaining({ 'x-reason': 'key' }), body]]);
   });
 
   it('gets the beginning of a long refusal', async () => {
-    const client = await start({}, true);
+    const model = next({ hasBackup: true });
     provider.answers((call) => {
       call.refuse(500, {}, 'x'.repeat(1_000_000));
     });
     await (
-      await ask(client)
+      await ask(model)
     ).over;
     expect(protocol.failures.map(([, , body]) => body.length)).toEqual([256 * 1024]);
   });
@@ -331,14 +311,61 @@ describe('a protocol of a team over HTTP', () => {
     [429, 503, 'upstream_unavailable'],
     [500, 502, 'upstream_error'],
   ])('leaves status %d to the service when it returns no error', async (sent, status, code) => {
-    const client = await start();
+    const model = next();
     provider.answers((call) => {
       call.refuse(sent, { 'retry-after': '7' });
     });
-    const answer = await stream(client.origin, { key: client.key });
+    const answer = await stream(service.origin, { key, body: { model } });
     expect(answer.status).toBe(status);
     expect((await answer.error()).code).toBe(code);
     expect(answer.headers['retry-after']).toBe(sent === 429 ? '7' : undefined);
     expect(protocol.failures).toHaveLength(1);
+  });
+});
+
+describe('a protocol of a team over few connections', () => {
+  afterEach(() => service.stop());
+
+  it('may fetch a token before its request, and each connection is used again or released', async () => {
+    // There is only one connection, for the tokens and for the answers.
+    await start({ MAX_STREAMS: '1' });
+    const model = next();
+    protocol.prepare = fetchToken;
+    provider.answers(withToken(answering('Hi')));
+    for (let count = 0; count < 4; count++) {
+      expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hi', terminal: 'done' });
+      await service.leftovers.none();
+    }
+    expect(paths()).toEqual(Array.from({ length: 4 }, () => ['/token', '/frames']).flat());
+    expect(provider.calls[1]?.headers.authorization).toBe('token-1');
+  });
+
+  it('releases the connection of a response that it never reads', async () => {
+    await start({ MAX_STREAMS: '2' });
+    const model = next();
+    protocol.prepare = async ({ fetch }, { baseUrl }) => (await fetch(new URL('/token', baseUrl))).statusText;
+    provider.answers((call) => {
+      if (call.path === '/token') call.head().write('x');
+      else return answering('Hi')(call);
+    });
+    for (let count = 0; count < 3; count++) {
+      expect(await wireOf(await ask(model))).toMatchObject({ terminal: 'done' });
+      await service.leftovers.none();
+    }
+  });
+
+  it('gets an error that the process has no connection left for its fetch', async () => {
+    await start({ MAX_STREAMS: '1' });
+    const model = next();
+    protocol.prepare = async ({ fetch }, { baseUrl }) => {
+      await fetch(new URL('/token', baseUrl));
+      return (await fetch(new URL('/token', baseUrl))).statusText;
+    };
+    provider.answers((call) => {
+      call.head().write('x');
+    });
+    const answer = await stream(service.origin, { key, body: { model } });
+    expect(answer.status).toBe(503);
+    expect((await answer.error()).code).toBe('unavailable');
   });
 });
