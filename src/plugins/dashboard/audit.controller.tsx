@@ -21,7 +21,7 @@ import { CurrentPageRequest, PageController, type PageRequest } from './page-con
 import { Pages } from './pages.js';
 import { Notice } from './parts/blocks.js';
 import { csvOf, sendCsv } from './parts/csv-file.js';
-import { FilterForm, OlderLinks, PAGE_SIZE, positionIn } from './parts/lists.js';
+import { choiceField, FilterForm, OlderLinks, PAGE_SIZE, positionIn } from './parts/lists.js';
 import { pathWith, textsIn, type QueryValues } from './parts/query.js';
 import { ACTIVITY_PATH, AUDIT_PATH } from './paths.js';
 
@@ -29,7 +29,6 @@ const MAX_LENGTH = 255;
 const COLUMNS = ['at', 'actor', 'action', 'target', 'source', 'before', 'after'] as const;
 /** Of one file. */
 const MAX_ENTRIES = 50_000;
-const ACTIONS = Object.fromEntries([['', 'All actions'], ...AUDIT_ACTIONS.map((action) => [action, action] as const)]);
 const NONE: AuditPage = { entries: [], next: undefined };
 
 /** The page of operators with the audit log. */
@@ -67,7 +66,7 @@ export class AuditController {
           path={AUDIT_PATH}
           fields={[
             { label: 'Account', name: 'account', type: 'search', value: query.account, placeholder: 'email or ID' },
-            { label: 'Action', name: 'action', type: 'select', options: ACTIONS, value: query.action },
+            choiceField({ label: 'Action', name: 'action', all: 'All actions', value: query.action }, AUDIT_ACTIONS),
             { label: 'From (UTC)', name: 'from', type: 'date', value: query.from, isOptional: true },
             { label: 'To (UTC)', name: 'to', type: 'date', value: query.to, isOptional: true },
           ]}

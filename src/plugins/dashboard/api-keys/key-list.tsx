@@ -8,10 +8,10 @@ import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { ListedBudgets } from '../../../plugin-api/core/usage.js';
 import type { FormProblems } from '../forms/form-problems.js';
-import { PageForm } from '../forms/page-form.js';
+import { PageForm, type FormField } from '../forms/page-form.js';
 import { optionalPart } from '../pages.js';
 import type { Page } from '../layout/layout.js';
-import { FilterForm, PAGE_SIZE, Pagination, pagingOf } from '../parts/lists.js';
+import { FilterForm, PAGE_SIZE, Pagination, pagingOf, stateField } from '../parts/lists.js';
 import { Notice } from '../parts/blocks.js';
 import type { QueryValues } from '../parts/query.js';
 import { API_KEYS_PATH, USAGE_PATH } from '../paths.js';
@@ -69,7 +69,7 @@ export class KeyList {
         <section>
           <h2>Your keys</h2>
           <BudgetWarnings keys={keys} budgets={budgets} />
-          {all.length === 0 ? null : <KeyFilterForm filter={filter} />}
+          {all.length === 0 ? null : <FilterForm path={API_KEYS_PATH} fields={filterFields(filter)} />}
           <KeyTable
             keys={keys}
             empty={all.length === 0 ? 'No keys yet.' : 'No key matches.'}
@@ -138,21 +138,9 @@ export function CreationForm({ action, accountId, currency, form = {}, lifetime,
   );
 }
 
-function KeyFilterForm({ filter: { search = '', state } }: { readonly filter: KeyFilter }) {
-  const states = Object.entries(KEY_STATES).map(([name, [label]]) => [name, label] as const);
-  return (
-    <FilterForm
-      path={API_KEYS_PATH}
-      fields={[
-        { label: 'Search', name: 'search', type: 'search', value: search, maxLength: 100, placeholder: 'name or key' },
-        {
-          label: 'State',
-          name: 'state',
-          type: 'select',
-          options: { '': 'All states', ...Object.fromEntries(states) },
-          value: state,
-        },
-      ]}
-    />
-  );
+function filterFields({ search = '', state }: KeyFilter): readonly FormField[] {
+  return [
+    { label: 'Search', name: 'search', type: 'search', value: search, maxLength: 100, placeholder: 'name or key' },
+    stateField(KEY_STATES, state),
+  ];
 }

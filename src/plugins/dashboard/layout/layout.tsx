@@ -39,6 +39,10 @@ const OPERATOR_ENTRIES = [
   { section: 'status', label: 'Status', path: STATUS_PATH },
 ] as const satisfies readonly Entry[];
 
+const DOCS = { section: 'docs', label: 'Docs', path: DOCS_PATH } as const;
+const SIGN_IN = { section: 'sign-in', label: 'Sign in', path: '/sign-in' } as const;
+const SIGN_UP = { section: 'sign-up', label: 'Sign up', path: '/sign-up' } as const;
+
 /**
  * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path
  * of its entry.
@@ -170,12 +174,8 @@ function AccountLinks({ section, account, navigation, plugins, hasDocs }: Accoun
             (entry) => !('plugin' in entry) || plugins.has(entry.plugin),
           ),
           ...ofPlugins.map(({ label, path }) => ({ section: path, label, path })),
-        ].map((entry) => (
-          <a key={entry.path} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
-            {entry.label}
-          </a>
-        ))}
-        {hasDocs ? <DocsLink isCurrent={section === 'docs'} /> : null}
+          ...(hasDocs ? [DOCS] : []),
+        ].map((entry) => linkTo(entry, section))}
       </nav>
       <div class="account">
         <a href={ACCOUNT_PATH} title={account.email} aria-current={section === 'account' ? 'page' : undefined}>
@@ -194,27 +194,20 @@ function AccountLinks({ section, account, navigation, plugins, hasDocs }: Accoun
   );
 }
 
-function DocsLink({ isCurrent }: { readonly isCurrent: boolean }) {
+function VisitorLinks({ section, signUp, hasDocs }: HeaderProps) {
+  const entries = [...(hasDocs ? [DOCS] : []), SIGN_IN, ...(signUp === 'open' ? [SIGN_UP] : [])];
   return (
-    <a href={DOCS_PATH} aria-current={isCurrent ? 'page' : undefined}>
-      Docs
-    </a>
+    <nav aria-label="Main" class="visitor">
+      {entries.map((entry) => linkTo(entry, section))}
+    </nav>
   );
 }
 
-function VisitorLinks({ section, signUp, hasDocs }: HeaderProps) {
+function linkTo(entry: Entry, section: Section | undefined) {
   return (
-    <nav aria-label="Main" class="visitor">
-      {hasDocs ? <DocsLink isCurrent={section === 'docs'} /> : null}
-      <a href="/sign-in" aria-current={section === 'sign-in' ? 'page' : undefined}>
-        Sign in
-      </a>
-      {signUp === 'open' ? (
-        <a href="/sign-up" aria-current={section === 'sign-up' ? 'page' : undefined}>
-          Sign up
-        </a>
-      ) : null}
-    </nav>
+    <a key={entry.path} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
+      {entry.label}
+    </a>
   );
 }
 

@@ -3,11 +3,12 @@ import { type Invitation, Invitations } from '../../../plugin-api/core/accounts.
 import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
+import type { FormField } from '../forms/page-form.js';
 import { count, countOf, limitsOf, money } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
-import { FilterForm, OlderLinks, positionIn } from '../parts/lists.js';
+import { choiceField, FilterForm, OlderLinks, positionIn, stateField } from '../parts/lists.js';
 import { Notice, Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
 import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH, OPERATOR_KEYS_PATH } from '../paths.js';
@@ -132,7 +133,7 @@ export class AccountsController {
         </p>
         <SpendSection overview={overview} hasPrices={hasPrices} />
         <Section id="accounts" title="All accounts">
-          <AccountFilterForm filter={filter} tiers={[...countByTier.keys()]} />
+          <FilterForm path={ACCOUNTS_PATH} fields={filterFields(filter, countByTier.keys())} />
           <p class="fine">{isEveryAccount ? `${countOf(accountCount, 'account')}, newest first.` : 'Newest first.'}</p>
           <AccountTable
             operatorId={operatorId}
@@ -160,43 +161,13 @@ export class AccountsController {
   }
 }
 
-interface AccountFilterFormProps {
-  readonly filter: AccountListFilter;
-  /** The names of the tiers that accounts have. */
-  readonly tiers: readonly string[];
-}
-
-function AccountFilterForm({ filter: { search = '', state, tier }, tiers }: AccountFilterFormProps) {
-  const states = Object.entries(ACCOUNT_STATES).map(([name, [label]]) => [name, label] as const);
-  return (
-    <FilterForm
-      path={ACCOUNTS_PATH}
-      fields={[
-        {
-          label: 'Search',
-          name: 'search',
-          type: 'search',
-          value: search,
-          maxLength: 254,
-          placeholder: 'email or account ID',
-        },
-        {
-          label: 'State',
-          name: 'state',
-          type: 'select',
-          options: { '': 'All states', ...Object.fromEntries(states) },
-          value: state,
-        },
-        {
-          label: 'Tier',
-          name: 'tier',
-          type: 'select',
-          options: { '': 'All tiers', ...Object.fromEntries(tiers.map((name) => [name, name])) },
-          value: tier,
-        },
-      ]}
-    />
-  );
+function filterFields({ search, state, tier }: AccountListFilter, tiers: Iterable<string>): readonly FormField[] {
+  const searched = { label: 'Search', name: 'search', value: search ?? '', maxLength: 254 } as const;
+  return [
+    { ...searched, type: 'search', placeholder: 'email or account ID' },
+    stateField(ACCOUNT_STATES, state),
+    choiceField({ label: 'Tier', name: 'tier', all: 'All tiers', value: tier }, tiers),
+  ];
 }
 
 interface InvitationsSectionProps {

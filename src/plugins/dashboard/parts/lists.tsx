@@ -99,6 +99,32 @@ export function Pagination({ paging: { number, of }, path, filter, fragment = ''
   );
 }
 
+interface Choice {
+  readonly label: string;
+  readonly name: string;
+  /** The label of no choice. */
+  readonly all: string;
+  readonly value: string | undefined;
+}
+
+/** A field of a filter. Each option is a value, or a value and its label. */
+export function choiceField(
+  { all, ...field }: Choice,
+  options: Iterable<string | readonly [string, string]>,
+): FormField {
+  const entries = [...options].map((option) => (typeof option === 'string' ? ([option, option] as const) : option));
+  return { ...field, type: 'select', options: Object.fromEntries([['', all], ...entries]) };
+}
+
+/** A field of a filter for the states of things, which have a label and the tone of their badge. */
+export function stateField(
+  states: Readonly<Record<string, readonly [label: string, tone: string]>>,
+  value: string | undefined,
+): FormField {
+  const options = Object.entries(states).map(([state, [label]]) => [state, label] as const);
+  return choiceField({ label: 'State', name: 'state', all: 'All states', value }, options);
+}
+
 interface FilterFormProps {
   /** The path of the list. */
   readonly path: string;

@@ -10,7 +10,7 @@ import { USAGE_PATH } from '../paths.js';
 import { MAX_KEY_LENGTH, STATUSES, type RequestQuery } from './request-finder.js';
 import { periodFields } from './request-period.js';
 import { RequestTable, type RequestTableProps } from './request-table.js';
-import { keyOptions, modelOptions } from './usage-filter.js';
+import { keyField, modelField } from './usage-filter.js';
 
 interface RequestsPageProps
   extends Pick<RequestTableProps, 'accountOf' | 'pathOf'>, Required<Pick<Page, 'section'>>, FieldLists {
@@ -77,10 +77,7 @@ function fieldsOf(query: RequestQuery, { models, keys, upstreams }: FieldLists):
           { ...search, label: 'Key', name: 'key', value: key, maxLength: MAX_KEY_LENGTH, placeholder: 'prefix or ID' },
           { ...search, label: 'Model', name: 'model', suggestions: models, value: model },
         ]
-      : [
-          { label: 'Key', name: 'key', type: 'select', options: keyOptions(keys), value: key },
-          { label: 'Model', name: 'model', type: 'select', options: modelOptions(models), value: model },
-        ];
+      : [keyField(keys, key), modelField(models, model)];
   return [
     ...periodFields(query),
     { label: 'Request ID', name: 'request', type: 'search', value: request, maxLength: 128 },

@@ -37,6 +37,8 @@ export function RequestTable(props: RequestTableProps) {
   const streams = streamsIn(requests);
   const ofStream = (text: (stream: ListedStream) => string) => (request: FoundRequest) =>
     request.kind === 'stream' ? text(request.stream) : '–';
+  const figure = (title: string, text: (stream: ListedStream) => string) =>
+    ({ title, isNumber: true, cell: ofStream(text) }) as const;
   return (
     <>
       <Table
@@ -59,34 +61,13 @@ export function RequestTable(props: RequestTableProps) {
           { title: 'Model', cell: (request) => <ModelName id={factsOf(request).model} /> },
           !isOfOne && { title: 'Upstream', cell: ofStream(({ attempts }) => attempts.at(-1)?.upstream ?? '–') },
           { title: 'Key', cell: (request) => <KeyName {...factsOf(request)} keys={keys} /> },
-          isOfOne && {
-            title: 'Input tokens',
-            isNumber: true,
-            cell: ofStream((stream) => tokens(stream.tokens.input, stream)),
-          },
-          isOfOne && {
-            title: 'Output tokens',
-            isNumber: true,
-            cell: ofStream((stream) => tokens(stream.tokens.output, stream)),
-          },
+          isOfOne && figure('Input tokens', (stream) => tokens(stream.tokens.input, stream)),
+          isOfOne && figure('Output tokens', (stream) => tokens(stream.tokens.output, stream)),
           isOfOne &&
-            streams.some(({ cost }) => cost !== null) && {
-              title: 'Cost',
-              isNumber: true,
-              cell: ofStream(({ cost, currency }) =>
-                cost === null || currency === null ? '–' : money(cost, currency),
-              ),
-            },
-          {
-            title: 'First text',
-            isNumber: true,
-            cell: ofStream(({ started_at: from, first_text_at: to }) => secondsBetween(from, to)),
-          },
-          {
-            title: 'Total time',
-            isNumber: true,
-            cell: ofStream(({ started_at: from, ended_at: to }) => secondsBetween(from, to)),
-          },
+            streams.some(({ cost }) => cost !== null) &&
+            figure('Cost', ({ cost, currency }) => (cost === null || currency === null ? '–' : money(cost, currency))),
+          figure('First text', ({ started_at: from, first_text_at: to }) => secondsBetween(from, to)),
+          figure('Total time', ({ started_at: from, ended_at: to }) => secondsBetween(from, to)),
         ]}
       />
       {isOfOne && !hasNote && streams.some(({ tokens: { source } }) => source === 'estimated') ? (

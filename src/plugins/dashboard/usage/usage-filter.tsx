@@ -1,7 +1,8 @@
 import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { DAY_MS, ServiceError, startOfDay, utcDay } from '../../../plugin-api/core/common.js';
+import type { FormField } from '../forms/page-form.js';
 import { usagePeriod, type UsagePeriod, type UsageRow } from '../../../plugin-api/core/usage.js';
-import { FilterForm } from '../parts/lists.js';
+import { choiceField, FilterForm } from '../parts/lists.js';
 import { pathWith, textsIn, type QueryValues } from '../parts/query.js';
 
 /** The maximum length of a model id or a key id. No id of the ledger is longer. */
@@ -59,18 +60,16 @@ export interface UsageFilterFormProps {
   readonly hasPrices: boolean;
 }
 
-/** The options of a field for one model, or all. */
-export function modelOptions(models: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries([['', 'All models'], ...models.map((id) => [id, id] as const)]);
+/** A field for one model, or all. */
+export function modelField(models: readonly string[], value: string | undefined): FormField {
+  return choiceField({ label: 'Model', name: 'model', all: 'All models', value }, models);
 }
 
-/** The options of a field for one key of an account, or all. */
-export function keyOptions(keys: readonly ListedApiKey[]): Readonly<Record<string, string>> {
-  return Object.fromEntries([
-    ['', 'All keys'],
-    ['session', 'Playground (session)'],
-    ...keys.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const),
-  ]);
+/** A field for one key of an account, or all. */
+export function keyField(keys: readonly ListedApiKey[], value: string | undefined): FormField {
+  const options = keys.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const);
+  const ofAll = { label: 'Key', name: 'key', all: 'All keys', value };
+  return choiceField(ofAll, [['session', 'Playground (session)'], ...options]);
 }
 
 /** The period as links, and a form to show one model or one key only. */
@@ -96,8 +95,8 @@ export function UsageFilterForm({ filter, path, models, keys = [], hasPrices }: 
           { type: 'hidden', name: 'from', value: from },
           { type: 'hidden', name: 'to', value: to },
           { type: 'hidden', name: 'by', value: by },
-          { label: 'Model', name: 'model', type: 'select', options: modelOptions(models), value: model },
-          { label: 'Key', name: 'key', type: 'select', options: keyOptions(keys), value: key },
+          modelField(models, model),
+          keyField(keys, key),
         ]}
       />
       <FilterForm
