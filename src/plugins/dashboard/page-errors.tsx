@@ -75,14 +75,8 @@ interface ErrorViewProps {
 }
 
 /** The page about an error. */
-export function ErrorView({
-  error,
-  title,
-  advice,
-  link: [label, path],
-  requestId,
-  isOperator = false,
-}: ErrorViewProps) {
+export function ErrorView({ error, title, advice, link, requestId, isOperator = false }: ErrorViewProps) {
+  const [label, path] = link;
   const { retryAfterSeconds } = error;
   const next = retryAfterSeconds === undefined ? advice : `Try again in ${waitingTime(retryAfterSeconds)}.`;
   return (

@@ -69,10 +69,6 @@ export class AccountList {
     return overview && { ...overview, emails: await this.accounts.emailsOf(ids) };
   }
 
-  countByTier(): Promise<ReadonlyMap<string, number>> {
-    return this.directory.countByTier();
-  }
-
   private async spendOf(ids: readonly string[]): Promise<PageSpend> {
     const to = utcDay(this.now());
     const from = utcDay(lastDays(30, this.now()).from);

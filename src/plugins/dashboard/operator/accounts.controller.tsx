@@ -1,5 +1,5 @@
 import { Get, Inject } from '@nestjs/common';
-import { type Invitation, Invitations } from '../../../plugin-api/core/accounts.js';
+import { AccountDirectory, type Invitation, Invitations } from '../../../plugin-api/core/accounts.js';
 import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
@@ -95,6 +95,7 @@ const SHOWN_INVITATIONS = 10;
 export class AccountsController {
   constructor(
     private readonly pages: Pages,
+    private readonly directory: AccountDirectory,
     private readonly list: AccountList,
     private readonly invitations: Invitations,
     private readonly semaphore: ReportSemaphore,
@@ -109,7 +110,7 @@ export class AccountsController {
       Promise.all([
         this.list.page(filter, after),
         this.list.overview(),
-        this.list.countByTier(),
+        this.directory.countByTier(),
         optionalPart(this.invitations.list()),
       ]),
     );

@@ -1,15 +1,23 @@
-import { Body, Get, Ip, Optional, Post, Query, Res } from '@nestjs/common';
+import { Body, Get, Ip, Optional, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { SessionsService, type VerifiedSession } from '../../../plugin-api/core/accounts.js';
-import { authorOf, clearSession, CurrentSession, SessionCookie, SignIn } from '../../../plugin-api/core/auth.js';
+import {
+  authorOf,
+  clearSession,
+  CurrentSession,
+  SessionCookie,
+  sessionOf,
+  SignIn,
+} from '../../../plugin-api/core/auth.js';
 import { Form, Public } from '../../../plugin-api/core/http.js';
 import { SingleSignOn } from '../../../plugin-api/single-sign-on.js';
 import { HOME, localPath, START_PATH } from '../paths.js';
 import type { Page } from '../layout/layout.js';
-import { PageController, WithPasswords } from '../page-controller.decorator.js';
+import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { SignInView, SignUpView, type CredentialsViewProps } from './credentials-view.js';
 import { SecureTransport } from './secure-transport.js';
+import { WithPasswords } from '../with-passwords.decorator.js';
 
 /** The fields of the forms. A client may omit any field. */
 interface Credentials {
@@ -36,12 +44,8 @@ export class SignInController {
   ) {}
 
   @Get('sign-in')
-  showSignIn(
-    @Query('next') next: unknown,
-    @CurrentSession() session: VerifiedSession | undefined,
-    @Res() response: Response,
-  ): void {
-    this.show('signIn', next, session, response);
+  showSignIn(@Res() response: Response): void {
+    this.show('signIn', response);
   }
 
   @Post('sign-in')
@@ -53,12 +57,8 @@ export class SignInController {
 
   @Get('sign-up')
   @WithPasswords()
-  showSignUp(
-    @Query('next') next: unknown,
-    @CurrentSession() session: VerifiedSession | undefined,
-    @Res() response: Response,
-  ): void {
-    this.show('signUp', next, session, response);
+  showSignUp(@Res() response: Response): void {
+    this.show('signUp', response);
   }
 
   @Post('sign-up')
@@ -101,12 +101,11 @@ export class SignInController {
     return this.pages.signUp === 'open';
   }
 
-  private show(kind: Kind, next: unknown, session: VerifiedSession | undefined, response: Response): void {
+  private show(kind: Kind, response: Response): void {
+    const next = localPath(response.req.query['next']);
     const status = kind === 'signUp' && !this.hasSignUp ? 403 : 200;
-    if (session !== undefined) this.pages.redirect(response, localPath(next) ?? HOME);
-    else if (!this.transport.refuse(response)) {
-      this.pages.send(response, this.page(kind, { next: localPath(next) }), status);
-    }
+    if (sessionOf(response.req) !== undefined) this.pages.redirect(response, next ?? HOME);
+    else if (!this.transport.refuse(response)) this.pages.send(response, this.page(kind, { next }), status);
   }
 
   private async submit(kind: Kind, form: Credentials, address: string, response: Response): Promise<void> {

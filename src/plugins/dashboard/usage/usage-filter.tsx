@@ -75,6 +75,15 @@ export function keyField(keys: readonly ListedApiKey[], value: string | undefine
 /** The period as links, and a form to show one model or one key only. */
 export function UsageFilterForm({ filter, path, models, keys = [], hasPrices }: UsageFilterFormProps) {
   const { days, from, to, model, key, by } = filter;
+  const hidden = (...names: (keyof UsageFilter)[]): readonly FormField[] =>
+    names.map((name) => ({ type: 'hidden', name, value: filter[name] }));
+  const costBy = {
+    label: 'Cost by',
+    name: 'by',
+    type: 'select',
+    options: { '': 'Model', key: 'Key' },
+    value: by,
+  } as const;
   return (
     <div class="filters">
       <nav aria-label="Period" class="ranges">
@@ -90,26 +99,15 @@ export function UsageFilterForm({ filter, path, models, keys = [], hasPrices }: 
       </nav>
       <FilterForm
         path={path}
-        fields={[
-          { type: 'hidden', name: 'days', value: days },
-          { type: 'hidden', name: 'from', value: from },
-          { type: 'hidden', name: 'to', value: to },
-          { type: 'hidden', name: 'by', value: by },
-          modelField(models, model),
-          keyField(keys, key),
-        ]}
+        fields={[...hidden('days', 'from', 'to', 'by'), modelField(models, model), keyField(keys, key)]}
       />
       <FilterForm
         path={path}
         fields={[
-          { type: 'hidden', name: 'days', value: days },
-          { type: 'hidden', name: 'model', value: model },
-          { type: 'hidden', name: 'key', value: key },
+          ...hidden('days', 'model', 'key'),
           { label: 'From (UTC)', name: 'from', type: 'date', value: from, isOptional: true },
           { label: 'To (UTC)', name: 'to', type: 'date', value: to, isOptional: true },
-          hasPrices
-            ? { label: 'Cost by', name: 'by', type: 'select', options: { '': 'Model', key: 'Key' }, value: by }
-            : { type: 'hidden', name: 'by', value: by },
+          ...(hasPrices ? [costBy] : hidden('by')),
         ]}
         button="Show"
       />
