@@ -9,10 +9,11 @@ export function ModelName({ id }: { readonly id: string | null }) {
   return id === null ? <span class="none">–</span> : <code>{id}</code>;
 }
 
+const OTHER_CREDENTIALS = { session: 'Playground (session)', external: 'Another credential' } as const;
+
 /** The name of a credential without markup, for the legend of a chart. */
 export function keyText({ credential, keyId, keyPrefix }: KeyClient, keys: readonly ListedApiKey[] = []): string {
-  if (credential === 'session') return 'Playground (session)';
-  if (credential === 'external') return 'Another credential';
+  if (credential !== 'api_key') return OTHER_CREDENTIALS[credential];
   const name = keys.find(({ id }) => id === keyId)?.name;
   return name === undefined ? `${keyPrefix ?? ''}…` : `${name} (${keyPrefix ?? ''}…)`;
 }
@@ -24,22 +25,15 @@ type KeyNameProps = KeyClient & {
 
 /** Shows the name of the credential that the requests used. */
 export function KeyName({ credential, keyId, keyPrefix, keys }: KeyNameProps) {
-  switch (credential) {
-    case 'session':
-      return <>Playground (session)</>;
-    case 'external':
-      return <>Another credential</>;
-    case 'api_key': {
-      const key = keys?.find(({ id }) => id === keyId);
-      return (
-        <>
-          {key === undefined ? null : `${key.name} `}
-          <code>{keyPrefix}…</code>
-          {key?.revokedAt == null ? null : <small> revoked</small>}
-        </>
-      );
-    }
-  }
+  if (credential !== 'api_key') return <>{OTHER_CREDENTIALS[credential]}</>;
+  const key = keys?.find(({ id }) => id === keyId);
+  return (
+    <>
+      {key === undefined ? null : `${key.name} `}
+      <code>{keyPrefix}…</code>
+      {key?.revokedAt == null ? null : <small> revoked</small>}
+    </>
+  );
 }
 
 export const OUTCOME_WORDS: Readonly<Record<StreamOutcome, string>> = {

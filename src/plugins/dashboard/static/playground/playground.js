@@ -62,21 +62,20 @@ const chat = new Chat({
 const history = new ConversationStore(accountId);
 new HistoryDialog(history, {
   currentId: () => conversation.id,
-  open: (kept) => {
-    undo.withdraw();
-    chat.restore(kept);
-    message.focus();
-  },
-  startNew: () => {
-    undo.withdraw();
-    chat.restore();
-    message.focus();
-  },
+  open,
+  startNew: open,
   forget: () => {
     undo.withdraw();
     chat.forget();
   },
 });
+
+/** @param {import('./history/conversation-store.js').KeptConversation} [kept] nothing for a new conversation */
+function open(kept) {
+  undo.withdraw();
+  chat.restore(kept);
+  message.focus();
+}
 
 function refresh() {
   const { isAnswering } = chat;
