@@ -15,10 +15,13 @@ import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
 import { WithPasswords } from '../with-passwords.decorator.js';
 
-interface NewAccountForm {
+interface EnteredAccount {
   readonly email?: string;
+  readonly tier?: string | undefined;
+}
+
+interface NewAccountForm extends EnteredAccount {
   readonly password?: string;
-  readonly tier?: string;
 }
 
 const PASSWORD = { label: 'Password', name: 'password', type: 'password', autoComplete: 'new-password' } as const;
@@ -81,9 +84,7 @@ export class NewAccountController {
 /** How long an invitation is valid, by the number of days. */
 const VALIDITIES = { '1': '1 day', '7': '7 days', '30': '30 days' } as const;
 
-interface InvitationForm {
-  readonly email?: string;
-  readonly tier?: string;
+interface InvitationForm extends EnteredAccount {
   readonly role?: string;
   readonly days?: string;
 }
@@ -161,11 +162,6 @@ export class InvitationsController {
       problems,
     });
   }
-}
-
-interface EnteredAccount {
-  readonly email?: string | undefined;
-  readonly tier?: string | undefined;
 }
 
 /** The fields with which an operator describes a new account. */

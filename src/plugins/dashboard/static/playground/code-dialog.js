@@ -1,9 +1,7 @@
 import { isCompletionRequest } from './answer/completion-stream.js';
 import { element } from './elements.js';
 
-/**
- * @typedef {import('../client.js').ChatRequest | import('./answer/completion-stream.js').CompletionRequest} AnyRequest
- */
+/** @typedef {import('./answer/completion-stream.js').AnyRequest} AnyRequest */
 
 const STREAM_PATH = '/api/v1/chat/stream';
 /** Requests with images or tools. With a session, the page sends them to a path of its own. */

@@ -1,12 +1,7 @@
 import { isCompletionRequest } from './answer/completion-stream.js';
 
 /**
- * @typedef {import('../client.js').ChatRequest} ChatRequest
- * @typedef {import('../client.js').Receipt} Receipt
- */
-
-/**
- * @typedef {import('./answer/completion-stream.js').CompletionRequest} CompletionRequest
+ * @typedef {import('./answer/completion-stream.js').AnyRequest} AnyRequest
  * @typedef {import('./answer/completion-stream.js').CompletionMessage} CompletionMessage
  */
 
@@ -33,7 +28,7 @@ export class Turn {
   state = 'answering';
   answer = '';
   modelName = '';
-  /** The request exactly as it was sent. @type {ChatRequest | CompletionRequest | undefined} */
+  /** The request exactly as it was sent. @type {AnyRequest | undefined} */
   request;
   /** @type {string | undefined} */
   requestId;
@@ -49,7 +44,7 @@ export class Turn {
   streamId;
   /** @type {string | undefined} */
   lastEventId;
-  /** @type {Receipt | undefined} */
+  /** @type {import('../client.js').Receipt | undefined} */
   receipt;
 
   /** @param {string} question */
@@ -65,7 +60,7 @@ export class Turn {
   /**
    * Begins an answer. A question can be asked again: the new answer replaces the old one.
    *
-   * @param {ChatRequest | CompletionRequest} request
+   * @param {AnyRequest} request
    * @param {string} modelName
    * @param {string} idempotencyKey
    */

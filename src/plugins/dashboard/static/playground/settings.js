@@ -92,7 +92,7 @@ export class Settings {
   /**
    * @param {import('./answer/completion-stream.js').CompletionMessage[]} messages
    * @param {string} [model] another model than the chosen one. Without effect if it is gone.
-   * @returns {import('../client.js').ChatRequest | import('./answer/completion-stream.js').CompletionRequest}
+   * @returns {import('./answer/completion-stream.js').AnyRequest}
    */
   request(messages, model) {
     const { temperature, maxTokens } = this.fields;

@@ -12,7 +12,7 @@ const NOT_CONTEXT = 'This exchange is not included as context.';
 /**
  * @typedef {import('../conversation.js').Turn} Turn
  * @typedef {import('../turn/turn-view.js').TurnView} TurnView
- * @typedef {import('../../client.js').ChatRequest | import('./completion-stream.js').CompletionRequest} AnyRequest
+ * @typedef {import('./completion-stream.js').AnyRequest} AnyRequest
  */
 
 /**

@@ -25,6 +25,8 @@ import { objectIn, refusalOf } from '../../client/response-facts.js';
  * @property {number} [max_tokens]
  * @property {readonly object[]} [tools]
  * @property {true} stream
+ *
+ * @typedef {import('../../client.js').ChatRequest | CompletionRequest} AnyRequest
  */
 
 const PATH = '/api/v1/playground/completions';
