@@ -62,22 +62,19 @@ function changeConfirmation(
 
 function textsOf(change: ConfirmedChange, { email, role }: Account): ChangeTexts {
   switch (change) {
-    case 'role':
-      return role === 'operator'
-        ? {
-            title: `Make ${email} a member`,
-            text: 'A member manages only its own account.',
-            fields: [{ type: 'hidden', name: 'role', value: 'member' }],
-            button: 'Make member',
-            tone: 'danger',
-          }
-        : {
-            title: `Make ${email} an operator`,
-            text: 'An operator sees all accounts and their usage, and can change, disable and delete accounts.',
-            fields: [{ type: 'hidden', name: 'role', value: 'operator' }],
-            button: 'Make operator',
-            tone: 'danger',
-          };
+    case 'role': {
+      const isOperator = role === 'operator';
+      const next = isOperator ? 'member' : 'operator';
+      return {
+        title: `Make ${email} ${isOperator ? 'a' : 'an'} ${next}`,
+        text: isOperator
+          ? 'A member manages only its own account.'
+          : 'An operator sees all accounts and their usage, and can change, disable and delete accounts.',
+        fields: [{ type: 'hidden', name: 'role', value: next }],
+        button: `Make ${next}`,
+        tone: 'danger',
+      };
+    }
     case 'password':
       return {
         title: `Reset the password of ${email}`,

@@ -1,14 +1,7 @@
 import { Body, Get, Ip, Optional, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { SessionsService, type VerifiedSession } from '../../../plugin-api/core/accounts.js';
-import {
-  authorOf,
-  clearSession,
-  CurrentSession,
-  SessionCookie,
-  sessionOf,
-  SignIn,
-} from '../../../plugin-api/core/auth.js';
+import { SessionsService } from '../../../plugin-api/core/accounts.js';
+import { authorOf, clearSession, SessionCookie, sessionOf, SignIn } from '../../../plugin-api/core/auth.js';
 import { Form, Public } from '../../../plugin-api/core/http.js';
 import { SingleSignOn } from '../../../plugin-api/single-sign-on.js';
 import { HOME, localPath, START_PATH } from '../paths.js';
@@ -70,7 +63,8 @@ export class SignInController {
 
   @Post('sign-out')
   @Form()
-  async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
+  async signOut(@Res() response: Response): Promise<void> {
+    const session = sessionOf(response.req);
     const origin = session && this.signOns?.link && (await this.sessions.originOf(session.sessionId));
     if (session !== undefined) await this.sessions.end(session.sessionId, authorOf(response.req));
     const issuerUrl = origin && (await this.signOns.signOut(origin));
