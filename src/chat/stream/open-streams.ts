@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CredentialWatch } from '../../accounts/ended/credential-watch.js';
 import type { ExternalCredential, Principal } from '../../auth/principal/principal.js';
+import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { DrainState } from '../../platform/common/drain-state.js';
 import { Registry } from '../../platform/common/registry.js';
 import { ServiceError } from '../../platform/common/service-error.js';
@@ -26,6 +27,7 @@ export class OpenStreams {
     private readonly drainState: DrainState,
     private readonly shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
   ) {
     drainState.onIdle = () => {
       this.notifyIfIdle();
@@ -109,7 +111,7 @@ export class OpenStreams {
           end(new ServiceError('key_revoked', 'The session has ended.'));
         });
       case 'external':
-        return watchExternal(credential, (message) => {
+        return watchExternal(credential, this.now, (message) => {
           end(new ServiceError('key_revoked', message));
         });
     }
@@ -151,10 +153,14 @@ export function shuttingDown(): ServiceError {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** @returns a function that ends the watch. */
-function watchExternal({ expiresAt, revoked }: ExternalCredential, onEnded: (message: string) => void): () => void {
+function watchExternal(
+  { expiresAt, revoked }: ExternalCredential,
+  now: Clock,
+  onEnded: (message: string) => void,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
   const expire = (): void => {
-    const leftMs = (expiresAt?.getTime() ?? Infinity) - Date.now();
+    const leftMs = (expiresAt?.getTime() ?? Infinity) - now();
     if (leftMs <= 0) onEnded('The credential has expired.');
     else if (leftMs !== Infinity) timer = setTimeout(expire, Math.min(leftMs, MAX_TIMER_MS)).unref();
   };

@@ -34,12 +34,18 @@ export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable
   const decoder = framing((event) => {
     reader.parts(event).forEach(add);
   }, upstream);
-  for (const piece of pieces) {
-    decoder.write(Buffer.from(piece));
-    takeText();
+  try {
+    for (const piece of pieces) {
+      decoder.write(Buffer.from(piece));
+      takeText();
+    }
+    decoder.end();
+    reader.end?.().forEach(add);
+  } catch (error) {
+    // A framing refuses bytes with an error that says why.
+    if (!(error instanceof ServiceError)) throw error;
+    collector.state.fail(error);
   }
-  decoder.end();
-  reader.end?.().forEach(add);
   takeText();
   const { usage, finish } = trace;
   const { failure: error, isMarked: complete } = collector.state;

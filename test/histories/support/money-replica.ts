@@ -71,7 +71,7 @@ export class MoneyReplica implements SimulatedReplica {
     this.sharedHolds = new SharedReservations(running, this.ledger, now);
     const events = { isWanted: false, refused: () => undefined, released: () => undefined } as unknown as BudgetEvents;
     const budgets = new SpendBudgets(queue, running, this.sharedHolds, events, CONFIG, now);
-    this.openStreams = new OpenStreams(NO_WATCH, this.drainState, new ShedLoad(), CONFIG);
+    this.openStreams = new OpenStreams(NO_WATCH, this.drainState, new ShedLoad(), CONFIG, now);
     const catalog = { get: () => MODEL } as unknown as ModelCatalog;
     const router = { supporting: (model: ModelConfig) => model, stream } as unknown as ModelRouter;
     const hooks = { isEmpty: true } as CompletionHooks;

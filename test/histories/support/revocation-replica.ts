@@ -71,7 +71,7 @@ export class RevocationReplica implements SimulatedReplica {
     const tree = { endings: () => [], ended: () => Promise.resolve() } as unknown as OperatorTree;
     this.states = new AccountStates(UNUSED, accounts, statements, this.changes, tree, now);
     this.watch = new CredentialWatch(credentials, this.changes, now);
-    this.streams = new OpenStreams(this.watch, new DrainState(), shedLoad, CONFIG);
+    this.streams = new OpenStreams(this.watch, new DrainState(), shedLoad, CONFIG, now);
   }
 
   /** Begins to work, as at the start of a process. */

@@ -52,7 +52,7 @@ export class StreamReplica implements SimulatedReplica {
       connection === undefined
         ? new MemoryStreamStore(memory, streamRetentionMs)
         : new RedisStreamStore(connection.asConnection, memory, streamRetentionMs);
-    this.openStreams = new OpenStreams(NO_WATCH, drainState, shedLoad, CONFIG);
+    this.openStreams = new OpenStreams(NO_WATCH, drainState, shedLoad, CONFIG, () => Date.now());
     const noChat = {} as ChatService;
     this.streams = new DurableStreams(this.store, this.openStreams, drainState, new ReplayBudget(), memory, CONFIG);
     this.slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, shedLoad);

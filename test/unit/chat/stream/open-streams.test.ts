@@ -10,13 +10,22 @@ const PRINCIPAL = { accountId: 'ada', credential: { kind: 'external', id: 'x' } 
 const GRACE_MS = 60_000;
 const LINGER_MS = 2_000;
 
+/** The clock of the database is ahead of the process. */
+const now = (): number => Date.now() + 90_000;
+
 describe('the streams of a process that stops', () => {
   let streams: OpenStreams;
   let isDrained: boolean;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    streams = new OpenStreams({} as CredentialWatch, new DrainState(), new ShedLoad(), { maxStreams: 9 } as Config);
+    streams = new OpenStreams(
+      {} as CredentialWatch,
+      new DrainState(),
+      new ShedLoad(),
+      { maxStreams: 9 } as Config,
+      now,
+    );
     isDrained = false;
   });
   afterEach(() => {
@@ -99,7 +108,13 @@ describe('an open stream', () => {
     watches.length = 0;
     credentials = new FakeWatch();
     [drainState, shed, end] = [new DrainState(), new ShedLoad(), vi.fn<EndStream>()];
-    streams = new OpenStreams(credentials as unknown as CredentialWatch, drainState, shed, { maxStreams: 2 } as Config);
+    streams = new OpenStreams(
+      credentials as unknown as CredentialWatch,
+      drainState,
+      shed,
+      { maxStreams: 2 } as Config,
+      now,
+    );
   });
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
@@ -176,7 +191,7 @@ describe('an open stream', () => {
     const YEAR_MS = 365 * 24 * 3_600_000;
 
     it('ends when it expires, to the millisecond, even after a year', async () => {
-      const over = streams.add(external({ expiresAt: new Date(Date.now() + YEAR_MS) }), end);
+      const over = streams.add(external({ expiresAt: new Date(now() + YEAR_MS) }), end);
       await vi.advanceTimersByTimeAsync(YEAR_MS - 1);
       expect(end).not.toHaveBeenCalled();
       await vi.advanceTimersByTimeAsync(1);
@@ -185,7 +200,7 @@ describe('an open stream', () => {
     });
 
     it('does not end before it exists, also where it has expired already', async () => {
-      const over = streams.add(external({ expiresAt: new Date(Date.now() - 1) }), end);
+      const over = streams.add(external({ expiresAt: new Date(now() - 1) }), end);
       expect(end).not.toHaveBeenCalled();
       await vi.advanceTimersByTimeAsync(1);
       expectRevoked('The credential has expired.');
@@ -211,7 +226,7 @@ describe('an open stream', () => {
     it('is not watched once it is over', async () => {
       const revocation = new AbortController();
       const removed = vi.spyOn(revocation.signal, 'removeEventListener');
-      const expiresAt = new Date(Date.now() + 1_000);
+      const expiresAt = new Date(now() + 1_000);
       streams.add(external({ revoked: revocation.signal, expiresAt }), end)();
       expect(removed).toHaveBeenCalledOnce();
       revocation.abort();
