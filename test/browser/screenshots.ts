@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -15,6 +16,12 @@ export interface Form {
   readonly title: string;
   readonly colorScheme: (typeof SCHEMES)[number];
 }
+
+/** Resolves when the page has been drawn twice. Scripts learn of a color scheme right before the page is drawn. */
+const isDrawn = (): Promise<unknown> =>
+  new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+/** A page without JavaScript runs no timers and no callbacks of frames. */
+const WITHOUT_SCRIPTS_MS = 250;
 
 const hasRunningTransitions = (): boolean =>
   document.getAnimations().some((each) => each instanceof CSSTransition && each.playState === 'running');
@@ -32,7 +39,8 @@ export async function inEachForm(page: Page, name: string, look?: (form: Form) =
     for (const colorScheme of SCHEMES) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colors that still change have another contrast. A page without JavaScript runs no timers, so it cannot wait by itself.
+      await Promise.race([page.evaluate(isDrawn).catch(() => undefined), wait(WITHOUT_SCRIPTS_MS)]);
+      // Colors that still change have another contrast.
       await expect.poll(() => page.evaluate(hasRunningTransitions)).toBe(false);
       const title = `${name}-${device}-${colorScheme}`;
       await screenshot(page, title);
