@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { PROPERTY_RUNS } from './property-runs.js';
+import { IS_THOROUGH, PROPERTY_RUNS } from './property-runs.js';
 import { runningServices } from './running-services.js';
 import { unlimitedPlans, watchPlans } from './statement-plans.js';
 import { runningTimers, watchTimers } from './timer-watch.js';
@@ -13,7 +13,7 @@ if (/\/test\/contract\/(?:usage|accounts)\//.test(expect.getState().testPath ?? 
 // The suites of protocols try up to 3,000 random events. CI and the mutation testing try them all.
 if (
   /\/test\/contract\/protocols\//.test(expect.getState().testPath ?? '') &&
-  process.env['CI'] !== 'true' &&
+  !IS_THOROUGH &&
   process.env['MUTATED_PATH'] === undefined
 ) {
   beforeAll(() => {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StartedStream, UsageRecord } from '../../src/usage/record/usage-record.js';
 
+export { interruptedRecord } from '../../src/usage/ledger/interrupted-streams.js';
+
 /** Midnight in UTC on the day of the records, in milliseconds since 1970. */
 export const RECORDS_DAY = Date.parse('2026-11-21T00:00:00Z');
 
@@ -56,25 +58,5 @@ export function testUsageRecord(members: Partial<UsageRecord> = {}): UsageRecord
     },
     costMicros: 50,
     ...members,
-  };
-}
-
-/** Returns the record of the same stream, as a replica writes it for a replica that died. */
-export function interruptedRecord(stream: StartedStream): UsageRecord {
-  return {
-    ...stream,
-    upstream: undefined,
-    attempts: [],
-    firstTextAt: undefined,
-    endedAt: undefined,
-    outcome: 'interrupted',
-    errorCode: undefined,
-    finishReason: undefined,
-    inputTokens: { source: 'unknown' },
-    cachedInputTokens: undefined,
-    cacheWriteInputTokens: undefined,
-    outputTokens: { source: 'unknown' },
-    price: undefined,
-    costMicros: undefined,
   };
 }

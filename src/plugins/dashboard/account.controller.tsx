@@ -4,14 +4,19 @@ import { PasswordChange, SessionCookie, SessionOnly } from '../../plugin-api/cor
 import { LINK_PATH, SingleSignOn } from '../../plugin-api/single-sign-on.js';
 import type { FormProblems } from './forms/form-problems.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
-import { CurrentPageRequest, PageController, PostForm, type PageRequest } from './page-controller.decorator.js';
+import {
+  CurrentPageRequest,
+  PageController,
+  PostForm,
+  type PageRequest,
+  WithPasswords,
+} from './page-controller.decorator.js';
 import { limitsOf } from './format/numbers.js';
 import type { Page } from './layout/layout.js';
 import { Pages } from './pages.js';
 import { Facts, Notice, Section } from './parts/blocks.js';
 import { pathWith, textIn } from './parts/query.js';
 import { ACCOUNT_PATH, ACTIVITY_PATH } from './paths.js';
-import { WithPasswords } from './with-passwords.decorator.js';
 
 interface ChangeForm {
   readonly current_password?: string;

@@ -12,11 +12,10 @@ import { Form, Public } from '../../plugin-api/core/http.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
 import type { FormProblems } from './forms/form-problems.js';
 import type { Page } from './layout/layout.js';
-import { PageController } from './page-controller.decorator.js';
+import { PageController, WithPasswords } from './page-controller.decorator.js';
 import { Pages } from './pages.js';
 import { HOME, START_PATH } from './paths.js';
 import { SecureTransport } from './sign-in/secure-transport.js';
-import { WithPasswords } from './with-passwords.decorator.js';
 
 interface PasswordForm {
   readonly password?: string;

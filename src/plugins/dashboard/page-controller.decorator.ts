@@ -9,7 +9,7 @@ import {
 import type { Request, Response } from 'express';
 import type { ChangeAuthor, VerifiedSession } from '../../plugin-api/core/accounts.js';
 import { accountMismatch, authorOf, sessionOf } from '../../plugin-api/core/auth.js';
-import { ApiExcludeController, Form, invalidRequest, OutsideApi } from '../../plugin-api/core/http.js';
+import { ApiExcludeController, Form, invalidRequest, OnlyIf, OutsideApi } from '../../plugin-api/core/http.js';
 import type { QueryValues } from './parts/query.js';
 
 const CONTENT_SECURITY_POLICY = [
@@ -61,6 +61,9 @@ class PageHeadersGuard implements CanActivate {
     return true;
   }
 }
+
+/** Marks a route, or all routes of a controller, that exists only if accounts can have passwords. */
+export const WithPasswords = (): ClassDecorator & MethodDecorator => OnlyIf(({ passwords }) => passwords === 'on');
 
 const WITHOUT_ACCOUNT = { field: 'account_id', message: 'is missing: PageForm sends it with the member accountId' };
 

@@ -77,7 +77,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
         const batches = await this.store.abandoned(isUrgent);
         if (batches.length === 0) return;
         for (const batch of batches) await this.deadLetterUnreadable(batch);
-        await this.write(batches.flatMap(({ streams }) => streams).map(interrupted));
+        await this.write(batches.flatMap(({ streams }) => streams).map(interruptedRecord));
         await this.store.close(batches.map(({ id }) => id));
       }
     } catch (error) {
@@ -99,7 +99,8 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   }
 }
 
-function interrupted(started: StartedStream): UsageRecord {
+/** Returns the record of a stream whose process has died. */
+export function interruptedRecord(started: StartedStream): UsageRecord {
   return {
     ...started,
     upstream: undefined,

@@ -12,7 +12,13 @@ import {
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
-import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import {
+  CurrentPageRequest,
+  PageController,
+  PostForm,
+  type PageRequest,
+  WithPasswords,
+} from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { LinkNote, actionPage } from '../parts/action-pages.js';
 import { RESET_PATH } from '../../../plugin-api/core/auth.js';
@@ -24,7 +30,6 @@ import { OperatorOnly } from './operator-only.decorator.js';
 import type { PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { accountFacts } from './listed-account.js';
-import { WithPasswords } from '../with-passwords.decorator.js';
 
 /** A change of an account that an operator has to confirm. Its name is the last part of its path. */
 type ConfirmedChange = 'role' | 'password' | 'disable' | 'delete';

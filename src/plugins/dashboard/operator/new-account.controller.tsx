@@ -5,7 +5,13 @@ import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import type { FormField } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
-import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
+import {
+  CurrentPageRequest,
+  PageController,
+  PostForm,
+  type PageRequest,
+  WithPasswords,
+} from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { actionPage, LinkNote } from '../parts/action-pages.js';
 import { choiceIn } from '../parts/query.js';
@@ -13,7 +19,6 @@ import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
 import { ROLES } from './listed-account.js';
 import { OperatorActions } from './operator-actions.js';
 import { OperatorOnly } from './operator-only.decorator.js';
-import { WithPasswords } from '../with-passwords.decorator.js';
 
 interface EnteredAccount {
   readonly email?: string;

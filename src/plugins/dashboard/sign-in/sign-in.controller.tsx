@@ -6,11 +6,10 @@ import { Form, Public } from '../../../plugin-api/core/http.js';
 import { SingleSignOn } from '../../../plugin-api/single-sign-on.js';
 import { HOME, localPath, START_PATH } from '../paths.js';
 import type { Page } from '../layout/layout.js';
-import { PageController } from '../page-controller.decorator.js';
+import { PageController, WithPasswords } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { SignInView, SignUpView, type CredentialsViewProps } from './credentials-view.js';
 import { SecureTransport } from './secure-transport.js';
-import { WithPasswords } from '../with-passwords.decorator.js';
 
 /** The fields of the forms. A client may omit any field. */
 interface Credentials {
