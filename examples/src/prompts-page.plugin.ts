@@ -6,7 +6,6 @@ import {
   PageForm,
   PostForm,
   Pages,
-  SessionOnly,
   type FormProblems,
   type Page,
   type Principal,
@@ -17,7 +16,6 @@ import { NewPrompt, Prompts, PromptsPlugin } from './prompts.plugin.js';
 
 /** A page with a form, in the layout of the web application, with its security headers and its navigation. */
 @PageController('prompts')
-@SessionOnly()
 export class PromptsPage {
   constructor(
     private readonly pages: Pages,

@@ -1,6 +1,8 @@
-import { Module, type InjectionToken, type ModuleMetadata, type Provider } from '@nestjs/common';
+import { Module, type InjectionToken, type ModuleMetadata, type Provider, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { OtherProvider, withoutLifecycleHooks, type Extension } from '../platform/common/extensions/extensions.js';
+import { ConfigError } from '../platform/config/config-error.js';
 import { REDIS } from '../platform/redis/redis.js';
 import type { RedisConnection } from '../platform/redis/redis-connection.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
@@ -43,6 +45,7 @@ export function ChatPlugin(description: PluginDescription): ClassDecorator {
       tokens.set(member, named.map(tokenOf));
     }
     const { imports = [], controllers = [], exports = [], entities = [] } = description;
+    if (entities.length > 0) providers.push(tablesCheck(name, entities));
     const metadata: ModuleMetadata = {
       imports: entities.length === 0 ? imports : [...imports, TypeOrmModule.forFeature([...entities])],
       controllers,
@@ -62,6 +65,24 @@ export function pluginOf(type: object): DescribedPlugin | undefined {
 /** Provides the checked configuration of a plugin within its module. */
 export function configProvider(name: string): Provider {
   return { provide: PLUGIN_CONFIG, inject: [PluginConfigs], useFactory: (configs: PluginConfigs) => configs.of(name) };
+}
+
+/** Stops the start when an entity has no table. The migrations have run when a plugin can inject the database. */
+function tablesCheck(plugin: string, entities: readonly Type<object>[]): Provider {
+  const check = async (database: DataSource): Promise<void> => {
+    const queryRunner = database.createQueryRunner();
+    const problems: string[] = [];
+    for (const entity of entities) {
+      const { tablePath } = database.getMetadata(entity);
+      if (await queryRunner.hasTable(tablePath)) continue;
+      problems.push(
+        `The plugin "${plugin}": no migration creates ${tablePath}, the table of the entity ${entity.name}.`,
+      );
+    }
+    await queryRunner.release();
+    if (problems.length > 0) throw new ConfigError(problems);
+  };
+  return { provide: Symbol(`${plugin}.tables`), inject: [DataSource], useFactory: check };
 }
 
 function redisProvider(name: string): Provider {

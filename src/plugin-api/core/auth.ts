@@ -9,7 +9,7 @@ export { sourceOf } from '../../auth/same-origin/same-origin.guard.js';
 export { authorOf, clearSession, CurrentSession, sessionOf } from '../../auth/session/request-session.js';
 export { acceptsSessionCookie, SessionCookie } from '../../auth/session/session-cookie.js';
 export { SessionStart } from '../../auth/session/session-start.js';
-export { SessionOnly } from '../../auth/session/session.guard.js';
+export { SessionGuard, SessionOnly } from '../../auth/session/session.guard.js';
 export { accountMismatch } from '../../auth/session/session.middleware.js';
 export { INVITATION_PATH, type LinkResult, LinkSignIn, RESET_PATH } from '../../auth/sign-in/link-sign-in.js';
 export { PasswordChange } from '../../auth/sign-in/password-change.js';

@@ -1,6 +1,6 @@
 import { Body, Get, Ip, Optional } from '@nestjs/common';
 import { AccountsService, hasPassword, type VerifiedSession } from '../../plugin-api/core/accounts.js';
-import { PasswordChange, SessionCookie, SessionOnly } from '../../plugin-api/core/auth.js';
+import { PasswordChange, SessionCookie } from '../../plugin-api/core/auth.js';
 import { LINK_PATH, SingleSignOn } from '../../plugin-api/single-sign-on.js';
 import type { FormProblems } from './forms/form-problems.js';
 import { NEW_PASSWORD, PageForm } from './forms/page-form.js';
@@ -42,7 +42,6 @@ const DONE: ReadonlyMap<unknown, string> = new Map([
 
 /** The page of the account that is signed in. */
 @PageController(ACCOUNT_PATH)
-@SessionOnly()
 export class AccountController {
   constructor(
     private readonly pages: Pages,

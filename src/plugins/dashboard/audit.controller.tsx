@@ -9,7 +9,6 @@ import {
   type AuditPage,
   wireEntry,
 } from '../../plugin-api/core/accounts.js';
-import { SessionOnly } from '../../plugin-api/core/auth.js';
 import { ServiceError } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { PartOf } from '../../plugin-api/core/http.js';
@@ -108,7 +107,6 @@ function filterIn(query: QueryValues) {
 /** The page with the changes of the account that is signed in, its keys and its sessions. */
 @PartOf('audit')
 @PageController(ACTIVITY_PATH)
-@SessionOnly()
 export class ActivityController {
   constructor(
     private readonly pages: Pages,

@@ -1,15 +1,24 @@
 import {
   applyDecorators,
   createParamDecorator,
+  Injectable,
   Post,
   UseGuards,
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { ChangeAuthor, VerifiedSession } from '../../plugin-api/core/accounts.js';
-import { accountMismatch, authorOf, sessionOf } from '../../plugin-api/core/auth.js';
-import { ApiExcludeController, Form, invalidRequest, OnlyIf, OutsideApi } from '../../plugin-api/core/http.js';
+import { accountMismatch, authorOf, SessionGuard, sessionOf } from '../../plugin-api/core/auth.js';
+import {
+  ApiExcludeController,
+  Form,
+  invalidRequest,
+  IS_PUBLIC,
+  OnlyIf,
+  OutsideApi,
+} from '../../plugin-api/core/http.js';
 import type { QueryValues } from './parts/query.js';
 
 const CONTENT_SECURITY_POLICY = [
@@ -44,21 +53,29 @@ export const PAGE_HEADERS = { ...SECURITY_HEADERS, 'Content-Type': 'text/html; c
 export const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' } as const;
 
 /**
- * Marks a controller that serves pages. Its routes are outside the API and are not part of the OpenAPI document. Each route
- * is `@SessionOnly()` or `@Public()`, and answers with `Pages.send`. Every answer has the security headers of a page, also if
- * the route sends HTML of its own.
+ * Marks a controller that serves pages. Its routes are outside the API and are not part of the OpenAPI document. They need a
+ * session, unless they are `@OperatorOnly()` or `@Public()`, and answer with `Pages.send`. Every answer has the security headers
+ * of a page, also if the route sends HTML of its own.
  *
  * @experimental
  * @since 1.0
  */
 export const PageController = (path = ''): ClassDecorator =>
-  applyDecorators(OutsideApi(path.replace(/^\//, '')), ApiExcludeController(), UseGuards(PageHeadersGuard));
+  applyDecorators(OutsideApi(path.replace(/^\//, '')), ApiExcludeController(), UseGuards(PageGuard));
 
-/** Sets the headers of a page before the route runs. It refuses nothing. */
-class PageHeadersGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
+/** Sets the headers of a page, and refuses who is not signed in, unless the route is open to visitors. */
+@Injectable()
+class PageGuard extends SessionGuard {
+  constructor(private readonly reflector: Reflector) {
+    super();
+  }
+
+  override canActivate(context: ExecutionContext): boolean {
     context.switchToHttp().getResponse<Response>().set(SECURITY_HEADERS);
-    return true;
+    const route = [context.getHandler(), context.getClass()];
+    return (
+      this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true || super.canActivate(context)
+    );
   }
 }
 

@@ -1,10 +1,16 @@
-import { Inject, Injectable, Logger, type Type } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { isSecure, linkOrigin } from '../../plugin-api/core/auth.js';
 import { Extensions, type ServiceError } from '../../plugin-api/core/common.js';
 import { type BuiltInPlugin, type Config, CONFIG } from '../../plugin-api/core/config.js';
-import { PluginsInUse, recordSentError, RequestValidationPipe, WholeBody } from '../../plugin-api/core/http.js';
+import {
+  PluginsInUse,
+  recordSentError,
+  RequestValidationPipe,
+  Surfaces,
+  WholeBody,
+} from '../../plugin-api/core/http.js';
 import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/asset-set.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
@@ -19,14 +25,25 @@ import { HTTPS_ONLY, PAGE_HEADERS } from './page-controller.decorator.js';
  * @since 1.0
  */
 @Injectable()
-export class Pages {
+export class Pages implements OnModuleInit {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly extensions: Extensions,
     private readonly assets: PluginAssets,
     private readonly plugins: PluginsInUse,
     private readonly validation: RequestValidationPipe,
+    private readonly surfaces: Surfaces,
   ) {}
+
+  onModuleInit(): void {
+    for (const { label, path } of this.extensions.values(NAVIGATION_ENTRIES)) {
+      if (!path.startsWith('/api/') && !this.surfaces.hasPage(path)) {
+        new Logger('Pages').warn(
+          `The navigation entry "${label}" leads to ${path}, and no controller has a page there.`,
+        );
+      }
+    }
+  }
 
   /** Whether visitors may create accounts themselves. */
   get signUp(): Config['signUp'] {

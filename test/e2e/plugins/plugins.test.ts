@@ -3,6 +3,8 @@ import {
   Controller,
   Get,
   Injectable,
+  Logger,
+  Res,
   type CallHandler,
   type CanActivate,
   type ExecutionContext,
@@ -10,9 +12,10 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { Entity, PrimaryColumn } from 'typeorm';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { AppModule } from '../../../src/app.module.js';
 import { ChatService } from '../../../src/chat/chat.service.js';
@@ -24,6 +27,7 @@ import { OutsideApi } from '../../../src/platform/http/surface/outside-api.decor
 import { Public } from '../../../src/platform/http/routing/public.decorator.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
+import { PageController } from '../../../src/plugins/dashboard/page-controller.decorator.js';
 import type { PluginDescription } from '../../../src/plugin-api/plugin-description.js';
 import type { Lease } from '../../../src/throttling/limit-store.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
@@ -244,6 +248,52 @@ describe('a route of a plugin', () => {
     const { origin, key } = await staged({ plugins: [accounts], env: { PLUGINS: 'none' } });
     const { status } = await get(origin, '/operator/accounts/ada', { authorization: `Bearer ${key}` });
     expect(status).toBe(200);
+  });
+});
+
+describe('a part of a plugin that is missing', () => {
+  @Entity('acme_notes')
+  class Note {
+    @PrimaryColumn('varchar')
+    readonly id!: string;
+  }
+
+  it('stops the start if it is the table of an entity', async () => {
+    await expect(staged({ plugins: [plugin({ entities: [Note] })] })).rejects.toThrow(
+      'The plugin "ours": no migration creates acme_notes, the table of the entity Note.',
+    );
+  });
+
+  @PageController('acme')
+  class AcmePages {
+    @Get(':name')
+    show(@Res() response: Response): void {
+      response.send('Acme');
+    }
+
+    @Get(':name/open')
+    @Public()
+    showToVisitors(@Res() response: Response): void {
+      response.send('Open');
+    }
+  }
+  const navigation = ['/acme/notes', '/acme', '/api/docs'].map((path) => ({ path, label: `To ${path}` }));
+
+  it('is logged if it is the page of an entry in the navigation', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn');
+    await staged({ plugins: [plugin({ controllers: [AcmePages], navigation })] });
+    expect(warn.mock.calls).toEqual([
+      ['The navigation entry "To /acme" leads to /acme, and no controller has a page there.'],
+    ]);
+    warn.mockRestore();
+  });
+
+  it('does not open a page to visitors, or to API keys', async () => {
+    const { origin, key } = await staged({ plugins: [plugin({ controllers: [AcmePages] })] });
+    const authorization = `Bearer ${key}`;
+    expect((await get(origin, '/acme/notes')).status).toBe(401);
+    expect((await get(origin, '/acme/notes', { authorization })).status).toBe(403);
+    expect((await get(origin, '/acme/notes/open')).status).toBe(200);
   });
 });
 

@@ -58,6 +58,17 @@ export class Surfaces {
     if (problems.length > 0) throw new ConfigError(problems);
   }
 
+  /** Whether a controller has a route that answers `GET` for this path. */
+  hasPage(path: string): boolean {
+    return [...this.modules.values()].some(({ controllers }) =>
+      [...controllers.values()].some(({ metatype }) =>
+        this.routesOf(metatype as Type).some(
+          ([method, route]) => method === RequestMethod.GET && patternOf(route).test(path.toLowerCase()),
+        ),
+      ),
+    );
+  }
+
   /** Returns the surface of the requested path, or of a path above it. */
   at(request: Request): SurfaceDescription | undefined {
     // The router of Express ignores the case.
@@ -115,6 +126,13 @@ function surfaceOf(controller: unknown): SurfaceDescription | undefined {
 
 /** Returns the path as it is served, up to its first parameter. */
 const fixedPart = (path: string): string => servedPath(path.replace(/\/[:*{].*$/s, ''));
+
+/** Which paths a route answers. After a wildcard or an optional part, any path. */
+function patternOf(path: string): RegExp {
+  const [fixed = '', rest] = servedPath(path).split(/\/[*{]/, 2);
+  const pattern = fixed.replace(/[.+?^$()[\]\\|]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+  return new RegExp(`^${pattern}${rest === undefined ? '/?' : '(/.*)?'}$`);
+}
 
 /** Returns the path as it is served. The router of Express ignores the case. */
 function servedPath(path: string): string {

@@ -1,6 +1,6 @@
 import { Body, Get, Inject, Param } from '@nestjs/common';
 import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
-import { KeyCreationLimit, SessionOnly } from '../../../plugin-api/core/auth.js';
+import { KeyCreationLimit } from '../../../plugin-api/core/auth.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
@@ -23,7 +23,6 @@ const DONE: ReadonlyMap<unknown, string> = new Map([
 
 /** The page with the keys of an account, and the pages that create and rotate a key. */
 @PageController(API_KEYS_PATH)
-@SessionOnly()
 export class ApiKeysController {
   constructor(
     private readonly pages: Pages,

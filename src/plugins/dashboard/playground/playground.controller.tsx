@@ -1,5 +1,5 @@
 import { Get, Inject } from '@nestjs/common';
-import { publicOriginOf, SessionOnly } from '../../../plugin-api/core/auth.js';
+import { publicOriginOf } from '../../../plugin-api/core/auth.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { curlLine, javascriptCode, pythonCode } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG, MICROS, type ModelConfig, type TierConfig } from '../../../plugin-api/core/config.js';
@@ -64,7 +64,6 @@ function HistoryDialog() {
 }
 
 @PageController(PLAYGROUND_PATH)
-@SessionOnly()
 export class PlaygroundController {
   constructor(
     private readonly pages: Pages,

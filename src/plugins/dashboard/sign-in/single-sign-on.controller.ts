@@ -1,7 +1,7 @@
 import { Body, Get, HttpCode, Injectable, Ip, Optional, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
-import { CurrentSession, SessionCookie, SessionOnly, sourceOf } from '../../../plugin-api/core/auth.js';
+import { CurrentSession, SessionCookie, sourceOf } from '../../../plugin-api/core/auth.js';
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { Form, OnlyIf, PartOf, Public } from '../../../plugin-api/core/http.js';
 import {
@@ -129,7 +129,6 @@ function queryOf({ originalUrl }: Request): string {
 /** Links the account of a person who is signed in to a person at the issuer. */
 @PartOf('single-sign-on')
 @PageController(LINK_PATH)
-@SessionOnly()
 @OnlyIf(({ singleSignOn }) => singleSignOn !== undefined)
 export class AccountLinkController {
   constructor(

@@ -1,6 +1,5 @@
 import { Get, Inject, Param } from '@nestjs/common';
 import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
-import { SessionOnly } from '../../../plugin-api/core/auth.js';
 import { type Clock, CLOCK, ServiceError } from '../../../plugin-api/core/common.js';
 import { PartOf } from '../../../plugin-api/core/http.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
@@ -24,7 +23,6 @@ import { UsageTotals } from './usage-totals.js';
 @PartOf('reports')
 @PageController(USAGE_PATH)
 @LimitedByBudget('pages')
-@SessionOnly()
 export class OwnRequestsController {
   constructor(
     private readonly pages: Pages,

@@ -1,6 +1,5 @@
 import { Get, Inject } from '@nestjs/common';
 import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
-import { SessionOnly } from '../../../plugin-api/core/auth.js';
 import { DAY_MS, utcDay } from '../../../plugin-api/core/common.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { RequestSearch } from '../requests/request-search.js';
@@ -28,7 +27,6 @@ const COLUMNS = ['model', 'key_id', 'key_prefix', ...USAGE_FIGURES] as const;
 @PartOf('reports')
 @PageController(USAGE_PATH)
 @LimitedByBudget('pages')
-@SessionOnly()
 export class UsagePageController {
   constructor(
     private readonly pages: Pages,
