@@ -17,7 +17,7 @@ export const SUITES = {
     'unit/platform/common/event-loop/event-loop.test.ts',
   ],
   usage: [
-    'contract/usage/{account-sums,daily-sums,odd-data,record-retention,usage-store}.test.ts',
+    'contract/usage/{daily-sums,odd-data,record-retention,usage-store}.test.ts',
     'e2e/usage/usage-requests.test.ts',
     'unit/usage/**/*.test.ts',
     'unit/plugins/reports/*.test.ts',

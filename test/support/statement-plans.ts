@@ -18,7 +18,6 @@ const LIMITED: readonly { readonly statement: RegExp; readonly reason: string }[
   },
   { statement: /^SELECT tier AS value, COUNT/, reason: 'the range of one step, see countByTime' },
   { statement: /^SELECT .* FROM accounts WHERE .* ORDER BY created_at DESC, id DESC/, reason: 'a step of pageByTime' },
-  { statement: /^SELECT account_id, day, currency, SUM/, reason: 'the range of one step, see AccountSums' },
   { statement: /"?api_keys"?.*account_id/, reason: 'an account has at most 1,100 keys' },
   { statement: /"?sessions"?.*account_id/, reason: 'an account has at most 100 sessions' },
   { statement: /^INSERT INTO accounts /, reason: 'a new account has no keys and no sessions' },

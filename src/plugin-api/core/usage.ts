@@ -12,7 +12,6 @@ export {
   type StreamOutcome,
 } from '../../usage/record/stream-outcome.js';
 export type { TokenCount, UsageClient, UsageRecord } from '../../usage/record/usage-record.js';
-export { AccountSums } from '../../usage/queries/account-sums.js';
 export { type DaySumsPosition, ORDER_OF_ALL } from '../../usage/queries/day-sums.js';
 export { HourSums } from '../../usage/queries/hour-sums.js';
 export type { Receipt } from '../../usage/queries/receipt-row.js';

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CommonModule } from '../../platform/common/common.module.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
-import { AccountSums } from './account-sums.js';
 import { HourSums } from './hour-sums.js';
 import { ReportSemaphore } from './report-semaphore.js';
 import { RecentStreams } from './recent-streams.js';
@@ -10,7 +9,7 @@ import { UsageReports } from './usage-reports.js';
 /** Provides the reports of the ledger to modules that only read the ledger. */
 @Module({
   imports: [CommonModule, DatabaseModule],
-  providers: [UsageReports, AccountSums, HourSums, RecentStreams, ReportSemaphore],
-  exports: [UsageReports, AccountSums, HourSums, RecentStreams, ReportSemaphore],
+  providers: [UsageReports, HourSums, RecentStreams, ReportSemaphore],
+  exports: [UsageReports, HourSums, RecentStreams, ReportSemaphore],
 })
 export class UsageReportsModule {}

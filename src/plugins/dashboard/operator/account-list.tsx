@@ -7,7 +7,7 @@ import {
   type ListedAccount,
 } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK, utcDay } from '../../../plugin-api/core/common.js';
-import { AccountSums, type BudgetState, ListedBudgets } from '../../../plugin-api/core/usage.js';
+import { type BudgetState, ListedBudgets, UsageReports } from '../../../plugin-api/core/usage.js';
 import { countOf } from '../format/numbers.js';
 import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';
@@ -48,7 +48,7 @@ export class AccountList {
   constructor(
     private readonly directory: AccountDirectory,
     private readonly accounts: AccountsService,
-    private readonly sums: AccountSums,
+    private readonly reports: UsageReports,
     private readonly budgets: ListedBudgets,
     private readonly total: ServiceSpend,
     @Inject(CLOCK) private readonly now: Clock,
@@ -70,14 +70,16 @@ export class AccountList {
   }
 
   private async spendOf(ids: readonly string[]): Promise<PageSpend> {
-    const to = utcDay(this.now());
-    const from = utcDay(lastDays(30, this.now()).from);
+    const day = utcDay(this.now());
+    const { from, to } = lastDays(30, this.now());
     const today = new Map<string, UsageSum>();
     const last30Days = new Map<string, UsageSum>();
-    for await (const part of this.sums.of(ids, { from, to })) {
-      for (const figures of part) {
-        sumIn(last30Days, figures.accountId).addRow(figures);
-        if (figures.day === to) sumIn(today, figures.accountId).addRow(figures);
+    for (const id of ids) {
+      for await (const rows of this.reports.pages(from, to, id)) {
+        for (const row of rows) {
+          sumIn(last30Days, id).addRow(row);
+          if (row.day === day) sumIn(today, id).addRow(row);
+        }
       }
     }
     return { today, last30Days };

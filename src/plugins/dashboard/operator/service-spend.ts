@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK, Steps, utcDay, withTimeout } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
-import { AccountSums } from '../../../plugin-api/core/usage.js';
+import { UsageReports } from '../../../plugin-api/core/usage.js';
 import { lastDays } from '../usage/usage-filter.js';
 import { insertInto, sumIn, UsageSum } from '../usage/usage-sum.js';
 
@@ -33,7 +33,7 @@ export class ServiceSpend {
   private running: Promise<SpendOverview> | undefined;
 
   constructor(
-    private readonly sums: AccountSums,
+    private readonly reports: UsageReports,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -66,15 +66,16 @@ export class ServiceSpend {
   }
 
   private async read(now: number): Promise<SpendOverview> {
-    const to = utcDay(now);
+    const day = utcDay(now);
+    const { from, to } = lastDays(30, now);
     const today = new UsageSum();
     const last30Days = new UsageSum();
     const accounts = new Map<string, UsageSum>();
-    for await (const part of this.sums.ofAll({ from: utcDay(lastDays(30, now).from), to })) {
-      for (const figures of part) {
-        sumIn(accounts, figures.accountId).addRow(figures);
-        last30Days.addRow(figures);
-        if (figures.day === to) today.addRow(figures);
+    for await (const rows of this.reports.pages(from, to)) {
+      for (const row of rows) {
+        sumIn(accounts, row.accountId).addRow(row);
+        last30Days.addRow(row);
+        if (row.day === day) today.addRow(row);
       }
     }
     return { at: new Date(now), today, last30Days, highest: await this.highestOf(accounts) };

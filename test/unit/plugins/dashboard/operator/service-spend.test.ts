@@ -1,19 +1,21 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceSpend } from '../../../../../src/plugins/dashboard/operator/service-spend.js';
-import type { AccountFigures, AccountSums } from '../../../../../src/usage/queries/account-sums.js';
+import type { AccountUsageRow, UsageReports } from '../../../../../src/usage/queries/usage-reports.js';
+import { utcDay } from '../../../../../src/platform/common/clock.js';
 import type { Config } from '../../../../../src/platform/config/config.js';
 import { Latch } from '../../../../support/latch.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
-function figures(accountId: string, cost: number, currency = 'USD'): AccountFigures {
+function figures(accountId: string, cost: number, currency = 'USD'): AccountUsageRow {
   const nothing = { errors: 0, inputTokens: 0, outputTokens: 0, tokensUnknown: 0, tokensEstimated: 0, withoutCost: 0 };
-  return { accountId, day: '2026-11-22', requests: 1, completed: 1, ...nothing, cost, currency };
+  const key = { model: 'acme/fast', credential: 'api_key', keyId: 'key-1', keyPrefix: 'csk_abc' } as const;
+  return { accountId, day: '2026-11-22', ...key, requests: 1, completed: 1, ...nothing, cost, currency };
 }
 
 describe('the spend of all accounts', () => {
   let now: number;
-  let parts: AccountFigures[][];
+  let parts: AccountUsageRow[][];
   let latch: Latch | undefined;
   let failure: Error | undefined;
   let reads: string[];
@@ -25,15 +27,15 @@ describe('the spend of all accounts', () => {
     parts = [[figures('ada', 1), figures('bob', 5)], [figures('ada', 7)], [figures('eve', 900, 'JPY')]];
     latch = failure = undefined;
     reads = [];
-    const sums = {
-      async *ofAll({ from, to }: { from: string; to: string }) {
-        reads.push(`${from} ${to}`);
+    const reports = {
+      async *pages(from: Date, to: Date) {
+        reads.push(`${utcDay(from)} ${utcDay(to)}`);
         await latch?.opened;
         if (failure !== undefined) throw failure;
         yield* parts;
       },
     };
-    spend = new ServiceSpend(sums as unknown as AccountSums, { currency: 'USD' } as Config, () => now);
+    spend = new ServiceSpend(reports as unknown as UsageReports, { currency: 'USD' } as Config, () => now);
   });
 
   it('is added up from all parts, the highest cost first, and read once a minute', async () => {
@@ -45,7 +47,7 @@ describe('the spend of all accounts', () => {
         ['JPY', 900],
       ]),
     );
-    expect(reads).toEqual(['2026-10-24 2026-11-22']);
+    expect(reads).toEqual(['2026-10-24 2026-11-23']);
     now += 59_999;
     expect(await spend.overview()).toBe(first);
     now += 1;
