@@ -33,7 +33,6 @@ import { OperatorTree } from './operator-keys/operator-tree.js';
 import { OperatorRequests } from './operator-keys/operator-requests.js';
 import { PasswordHashing } from './passwords/password-hashing.js';
 import { PasswordReplacement } from './passwords/password-replacement.js';
-import { ExpiredSessions, SurplusSessions } from './sessions/session-removal.js';
 import { SessionsService, SessionUseRecorder } from './sessions/sessions.service.js';
 
 const services = [
@@ -67,8 +66,6 @@ const internals = [
   ApiKeyCreation,
   PasswordHashing,
   PasswordReplacement,
-  ExpiredSessions,
-  SurplusSessions,
   SessionUseRecorder,
   AuditSinks,
   OperatorKeyUse,

@@ -25,7 +25,7 @@ const LIMITED: readonly { readonly statement: RegExp; readonly reason: string }[
   { statement: /^SELECT .* FROM audit_entries .*ORDER BY at DESC, id DESC/, reason: 'a step of pageByTime' },
   { statement: /^DELETE FROM accounts WHERE id = /, reason: 'the keys and the sessions of one account' },
   {
-    statement: /^DELETE FROM "sessions" WHERE "?id"? IN \(SELECT/,
+    statement: /^DELETE FROM sessions WHERE id IN \(SELECT id FROM sessions WHERE expires_at/,
     reason: 'sessions that ended since the last removal',
   },
 ];

@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DAY_MS, utcDay } from '../../platform/common/clock.js';
 import type { ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { deletePortion } from '../../platform/database/queries/delete-portion.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { pageByTime, type Condition, type TimePosition } from '../../platform/database/queries/page-by-time.js';
-import { engineOf, insertStatement, queryRows } from '../../platform/database/queries/statements.js';
+import { engineOf, insertStatement } from '../../platform/database/queries/statements.js';
 import { TRIGGERED_ACTIONS } from '../../platform/database/migrations/audit-statements.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
@@ -166,15 +167,9 @@ export class AuditLog {
     await orUnavailable(this.database.query(sql, [randomUUID(), at.toISOString(), actor, action, target, source]));
   }
 
-  /**
-   * Deletes at most `limit` of the entries before a time.
-   *
-   * @returns how many were deleted.
-   */
-  async deleteBefore(time: Date, limit: number): Promise<number> {
-    const some = `SELECT id FROM audit_entries WHERE at < :time ORDER BY at LIMIT ${limit}`;
-    const sql = `DELETE FROM audit_entries WHERE id IN (${some}) RETURNING id`;
-    return (await orUnavailable(queryRows(this.database, sql, { time: time.toISOString() }))).length;
+  /** Deletes a portion of the entries before a time. Returns whether there may be more. */
+  deleteBefore(time: Date): Promise<boolean> {
+    return deletePortion(this.database, 'audit_entries', 'at < :time ORDER BY at', { time: time.toISOString() });
   }
 
   private async entriesOf(rows: readonly AuditRow[]): Promise<AuditEntry[]> {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
-import { HourlyJobs, ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';
+import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { AuditLog } from './audit-log.js';
 
@@ -16,7 +16,8 @@ export class AuditTasks implements OnApplicationBootstrap {
     jobs: HourlyJobs,
   ) {
     const { auditRetentionDays: days } = config;
-    if (days !== undefined) jobs.add('Deletes old audit entries', () => this.deletePortion(days));
+    if (days !== undefined)
+      jobs.add('Deletes old audit entries', () => log.deleteBefore(new Date(now() - days * DAY_MS)));
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -31,10 +32,5 @@ export class AuditTasks implements OnApplicationBootstrap {
     } catch (error) {
       this.logger.warn({ msg: 'The audit log has no entry for this configuration', reason: String(error) });
     }
-  }
-
-  private async deletePortion(days: number): Promise<boolean> {
-    const oldest = new Date(this.now() - days * DAY_MS);
-    return (await this.log.deleteBefore(oldest, ROWS_PER_DELETION)) === ROWS_PER_DELETION;
   }
 }

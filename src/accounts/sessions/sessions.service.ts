@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, Repository } from 'typeorm';
+import { In, Not, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { UseRecorder } from '../credentials/use-recorder.js';
 import {
   ABSOLUTE_LIFETIME_MS,
   hasEnded,
+  idleSince,
   insertSession,
   insertSessionIdentity,
   Session,
@@ -14,15 +15,16 @@ import {
 } from './session.entity.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { ShedLoad } from '../../platform/common/shed-load.js';
+import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
 import { CredentialDatabase } from '../../platform/database/credential-database.js';
 import { DatabaseAvailability } from '../../platform/database/database-availability.js';
 import { AtomicStatements, type ChangeAuthor } from '../../platform/database/queries/atomic-statements.js';
+import { deletePortion } from '../../platform/database/queries/delete-portion.js';
 import { isForeignKeyViolation, orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { tierNamed, type AccountRole } from '../account/account.entity.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 import { CredentialCache, type StoredCredential } from '../credentials/credential-cache.js';
-import { ExpiredSessions, SurplusSessions } from './session-removal.js';
 import { generateToken, hashSecret, isWellFormedToken } from '../credentials/secrets.js';
 
 /** Writes `lastSeenAt` of sessions. */
@@ -60,6 +62,11 @@ export interface VerifiedSession {
 type KnownSession = StoredCredential &
   Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verified: VerifiedSession };
 
+/** How many sessions an account may have. */
+const MAX_SESSIONS = 100;
+/** How many surplus sessions end with one sign-in. The next sign-in ends the rest. */
+const MAX_SURPLUS = 1000;
+
 /** Creates, verifies and ends sessions. */
 @Injectable()
 export class SessionsService {
@@ -71,16 +78,16 @@ export class SessionsService {
     private readonly database: CredentialDatabase,
     private readonly changes: AccountChanges,
     private readonly uses: SessionUseRecorder,
-    private readonly expired: ExpiredSessions,
-    private readonly surplus: SurplusSessions,
     private readonly statements: AtomicStatements,
     availability: DatabaseAvailability,
     shedLoad: ShedLoad,
+    jobs: HourlyJobs,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     const lookUp = (sessionIds: readonly string[]) => this.lookUp(sessionIds);
     this.lookups = new CredentialCache({ what: 'sessions', lookUp, changes, availability, shedLoad, now });
+    jobs.add('Deletes expired sessions', () => this.deleteExpired());
   }
 
   /**
@@ -111,7 +118,6 @@ export class SessionsService {
     }
     await this.endSurplus(accountId, id);
     this.lookups.expect(id);
-    this.expired.removeSoon();
     return { token, sessionId: id, expiresAt };
   }
 
@@ -161,10 +167,23 @@ export class SessionsService {
   }
 
   private async endSurplus(accountId: string, sessionId: string): Promise<void> {
-    const surplus = await orUnavailable(this.surplus.of(accountId, sessionId));
+    const leastRecentlyUsed = this.sessions.find({
+      select: { id: true },
+      where: { accountId, id: Not(sessionId) },
+      order: { lastSeenAt: 'DESC', createdAt: 'DESC' },
+      skip: MAX_SESSIONS - 1,
+      take: MAX_SURPLUS,
+    });
+    const surplus = (await orUnavailable(leastRecentlyUsed)).map(({ id }) => id);
     if (surplus.length === 0) return;
     await orUnavailable(this.sessions.delete({ id: In(surplus) }));
     await this.changes.notice([accountId]);
+  }
+
+  private deleteExpired(): Promise<boolean> {
+    const values = { now: new Date(this.now()).toISOString(), idleSince: idleSince(this.now()).toISOString() };
+    const { dataSource } = this.sessions.manager;
+    return deletePortion(dataSource, 'sessions', 'expires_at <= :now OR last_seen_at <= :idleSince', values);
   }
 
   private async lookUp(sessionIds: readonly string[]): Promise<ReadonlyMap<string, KnownSession>> {

@@ -36,6 +36,6 @@ export {
 } from '../../platform/common/text/cut-text.js';
 export { javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export { timeOrderedId } from '../../platform/common/time-ordered-id.js';
-export { HourlyJobs, ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';
+export { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 export { withTimeout } from '../../platform/common/timers/timeouts.js';
 export { VERSION } from '../../platform/common/version.js';

@@ -1,6 +1,7 @@
 // What plugins use of platform/database.
 export { DatabaseAvailability } from '../../platform/database/database-availability.js';
 export { DatabaseModule } from '../../platform/database/database.module.js';
+export { deletePortion } from '../../platform/database/queries/delete-portion.js';
 export {
   mergedByTime,
   pageByTime,

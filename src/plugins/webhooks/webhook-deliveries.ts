@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type Clock, CLOCK, DAY_MS, ROWS_PER_DELETION } from '../../plugin-api/core/common.js';
+import { type Clock, CLOCK, DAY_MS } from '../../plugin-api/core/common.js';
 import type { ListedDelivery } from '../../plugin-api/webhook-log.js';
 import type { WebhookEventType } from '../../plugin-api/core/config.js';
 import {
+  deletePortion,
   engineOf,
   orUnavailable,
   pageByTime,
@@ -99,11 +100,11 @@ export class WebhookDeliveries {
   }
 
   /** Deletes a portion of the old rows. Returns whether there may be more. */
-  async deleteOld(): Promise<boolean> {
-    const some = `SELECT id FROM webhook_deliveries WHERE created_at < :oldest ORDER BY created_at, id LIMIT ${ROWS_PER_DELETION}`;
-    const sql = `DELETE FROM webhook_deliveries WHERE id IN (${some}) RETURNING id`;
-    const deleted = await queryRows(this.database, sql, { oldest: iso(this.now() - KEPT_FOR_MS) });
-    return deleted.length === ROWS_PER_DELETION;
+  deleteOld(): Promise<boolean> {
+    const oldest = iso(this.now() - KEPT_FOR_MS);
+    return deletePortion(this.database, 'webhook_deliveries', 'created_at < :oldest ORDER BY created_at, id', {
+      oldest,
+    });
   }
 }
 

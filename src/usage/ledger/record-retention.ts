@@ -1,24 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { CLOCK, DAY_MS, type Clock } from '../../platform/common/clock.js';
-import { HourlyJobs, ROWS_PER_DELETION } from '../../platform/common/timers/periodic-task.js';
+import { earliestId } from '../../platform/common/time-ordered-id.js';
+import { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
-import { UsageStore } from '../store/usage-store.js';
+import { deletePortion } from '../../platform/database/queries/delete-portion.js';
 
 /** Deletes usage records that are older than USAGE_RETENTION_DAYS. The daily sums stay, so the reports do not change. */
 @Injectable()
 export class RecordRetention {
   constructor(
-    private readonly store: UsageStore,
+    private readonly database: DataSource,
     @Inject(CONFIG) { usageRetentionDays: days }: Pick<Config, 'usageRetentionDays'>,
     @Inject(CLOCK) private readonly now: Clock,
     jobs: HourlyJobs,
   ) {
-    if (days === undefined) return;
-    jobs.add('Deletes old usage records', async () => (await this.deletePortion(days)) === ROWS_PER_DELETION);
+    if (days !== undefined) jobs.add('Deletes old usage records', () => this.deletePortion(days));
   }
 
-  /** Deletes one portion of the old records. Returns the number of deleted records. */
-  deletePortion(days: number): Promise<number> {
-    return this.store.deleteBefore(this.now() - days * DAY_MS, ROWS_PER_DELETION);
+  /** The ids sort by the start of the stream, so the primary key finds the oldest records. */
+  private deletePortion(days: number): Promise<boolean> {
+    const oldest = this.now() - days * DAY_MS;
+    const values = { id: earliestId(oldest), time: new Date(oldest).toISOString() };
+    return deletePortion(this.database, 'usage_records', 'id < :id AND started_at < :time ORDER BY id', values);
   }
 }

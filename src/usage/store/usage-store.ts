@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { earliestId } from '../../platform/common/time-ordered-id.js';
 import { DatabaseAvailability } from '../../platform/database/database-availability.js';
 import { codeOf } from '../../platform/database/database-error.js';
 import { isDataFailure, isLostRace } from '../../platform/database/queries/query-failure.js';
@@ -68,19 +67,6 @@ export class UsageStore {
     const [cleanId, cleanRequestId] = [ledgerText(id), requestId === undefined ? null : ledgerText(requestId)];
     const values = [cleanId, cleanRequestId, new Date().toISOString(), ledgerText(reason), record];
     await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, values);
-  }
-
-  /**
-   * Deletes at most `limit` records of streams that began before `startedAt`, in milliseconds since 1970. Returns their number.
-   * The ids sort by the start of the stream, so the primary key finds the oldest records.
-   */
-  async deleteBefore(startedAt: number, limit: number): Promise<number> {
-    // Replicas that delete at the same time take different records.
-    const lock = this.engine === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
-    const oldest = `SELECT id FROM usage_records WHERE id < :id AND started_at < :time ORDER BY id LIMIT ${limit}${lock}`;
-    const sql = `DELETE FROM usage_records WHERE id IN (${oldest}) RETURNING id`;
-    const values = { id: earliestId(startedAt), time: new Date(startedAt).toISOString() };
-    return (await queryRows(this.database, sql, values)).length;
   }
 
   /** Deletes batches. {@link append} has stored the records of all their streams. */

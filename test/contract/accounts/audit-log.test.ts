@@ -167,15 +167,6 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     await other.close();
   });
 
-  it('deletes old entries in portions', async () => {
-    const log = suite.get(AuditLog);
-    const count = async () => (await log.page({}, undefined, 500)).entries.length;
-    const before = await count();
-    expect(await log.deleteBefore(new Date(0), 2)).toBe(0);
-    expect(await log.deleteBefore(new Date(Date.now() + 60_000), 2)).toBe(2);
-    expect(await count()).toBe(before - 2);
-  });
-
   it('keeps entries for AUDIT_RETENTION_DAYS, and deletes older ones in an hourly job', async () => {
     const count = async () => (await suite.get(AuditLog).page({}, undefined, 500)).entries.length;
     const before = await count();

@@ -11,6 +11,7 @@ import type { Principal } from '../../../src/auth/principal/principal.js';
 import { OpenStreams } from '../../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../../src/platform/common/drain-state.js';
 import { ShedLoad } from '../../../src/platform/common/shed-load.js';
+import { HourlyJobs } from '../../../src/platform/common/timers/periodic-task.js';
 import type { Config } from '../../../src/platform/config/config.js';
 import { PostgresAvailability } from '../../../src/platform/database/postgres/postgres-availability.js';
 import type { Credential } from './credentials.js';
@@ -63,10 +64,8 @@ export class RevocationReplica implements SimulatedReplica {
     this.keys = new ApiKeyVerifier(credentials, this.changes, ...known);
     this.apiKeys = new ApiKeysService(UNUSED, {} as ApiKeyCreation, this.changes, statements, now);
     const uses = { touch: () => undefined } as never;
-    const removals = [UNUSED, UNUSED] as const;
-    this.sessions = new SessionsService(
-      ...[UNUSED, UNUSED, credentials, this.changes, uses, ...removals, statements, ...known],
-    );
+    const ofSessions = [UNUSED, UNUSED, credentials, this.changes, uses, statements, this.availability] as const;
+    this.sessions = new SessionsService(...ofSessions, shedLoad, new HourlyJobs(), CONFIG, now);
     const accounts = { get: (id: string) => Promise.resolve({ id }) } as unknown as AccountsService;
     const tree = { endings: () => [], ended: () => Promise.resolve() } as unknown as OperatorTree;
     this.states = new AccountStates(UNUSED, accounts, statements, this.changes, tree, now);

@@ -33,8 +33,6 @@ export class PeriodicTask {
 const FIRST_RUN_AFTER_MS = 20_000;
 /** Between two portions of a job. */
 const PAUSE_MS = 50;
-/** The number of rows of a portion. Small, because SQLite blocks the event loop while it deletes. */
-export const ROWS_PER_DELETION = 500;
 
 /** Does a portion of the work, and returns whether there may be more. A long portion ends when the signal is aborted. */
 type HourlyJob = (signal: AbortSignal) => Promise<boolean>;

@@ -1,8 +1,9 @@
 import { ledgerText, type RequestScopeFilter, scopeOf, type UsageClient } from '../../../plugin-api/core/usage.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DAY_MS, ROWS_PER_DELETION } from '../../../plugin-api/core/common.js';
+import { DAY_MS } from '../../../plugin-api/core/common.js';
 import {
+  deletePortion,
   engineOf,
   insertStatement,
   orUnavailable,
@@ -115,9 +116,7 @@ export class RefusedRequests {
     const [surplus] = await queryRows<Pick<Row, 'refused_at'>>(this.database, first);
     const oldest = new Date(now - MAX_AGE_MS).toISOString();
     const until = surplus !== undefined && surplus.refused_at > oldest ? surplus.refused_at : oldest;
-    const old = `SELECT id FROM refused_requests WHERE refused_at <= :until ORDER BY refused_at, id LIMIT ${ROWS_PER_DELETION}`;
-    const sql = `DELETE FROM refused_requests WHERE id IN (${old}) RETURNING id`;
-    return (await queryRows(this.database, sql, { until })).length === ROWS_PER_DELETION;
+    return deletePortion(this.database, 'refused_requests', 'refused_at <= :until ORDER BY refused_at, id', { until });
   }
 }
 

@@ -12,8 +12,8 @@ import { Latch, isOver } from '../../../support/latch.js';
 
 describe('the store in the database', () => {
   const raceLost = () => Object.assign(new Error('deadlock'), { code: '40P01' });
-  function storeOn(query: (statement: string, values?: unknown[]) => Promise<unknown>, type = 'postgres') {
-    const database = { options: { type }, query };
+  function storeOn(query: (statement: string, values?: unknown[]) => Promise<unknown>) {
+    const database = { options: { type: 'postgres' }, query };
     return new UsageStore(database as unknown as DataSource, new EmbeddedAvailability());
   }
 
@@ -47,18 +47,6 @@ describe('the store in the database', () => {
     expect(await isOver(acting)).toBe(false);
     latch.open();
     await acting;
-  });
-
-  it.each([
-    ['postgres', true],
-    ['better-sqlite3', false],
-  ])('on %s skips what another replica deletes: %s', async (type, skips) => {
-    const query = vi.fn(() => Promise.resolve([]));
-    await storeOn(query, type).deleteBefore(0, 10);
-    expect(query).toHaveBeenCalledWith(
-      skips ? expect.stringContaining('LIMIT 10 FOR UPDATE SKIP LOCKED)') : expect.stringContaining('LIMIT 10)'),
-      expect.any(Array),
-    );
   });
 
   it.each([
