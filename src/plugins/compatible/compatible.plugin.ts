@@ -1,8 +1,10 @@
 import { ChatModule } from '../../plugin-api/core/chat.js';
 import { ModelsModule } from '../../plugin-api/core/models.js';
 import { ChatPlugin } from '../../plugin-api/chat-plugin.decorator.js';
-import { ChatCompletionsController } from './chat-completions/chat-completions.controller.js';
-import { PageCompletionsController } from './chat-completions/page-completions.controller.js';
+import {
+  ChatCompletionsController,
+  PageCompletionsController,
+} from './chat-completions/chat-completions.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { CompatibleModelsController } from './models/compatible-models.controller.js';
 import { ResponsesController } from './responses/responses.controller.js';

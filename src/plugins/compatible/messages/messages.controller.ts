@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Caller, type ChatCaller, ChatService, Durable, tokenDemand } from '../../../plugin-api/core/chat.js';
+import { Caller, type ChatCaller, ChatService } from '../../../plugin-api/core/chat.js';
 import {
   ApiBearerAuth,
   ApiErrors,
@@ -14,7 +14,7 @@ import {
   Surface,
 } from '../../../plugin-api/core/http.js';
 import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
-import { LimitedByBudget, LimitedByTier, OpensStream } from '../../../plugin-api/core/throttling.js';
+import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
 import { promptTokens } from '../../../plugin-api/core/upstreams.js';
 import { ANTHROPIC_VERSION, ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
 import { anthropicError } from '../shared/error-formats.js';
@@ -22,7 +22,7 @@ import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { placedField, withBodyFields } from '../shared/body-fields.js';
 import { modelNamed } from '../shared/model-named.js';
 import { requireRoom, withTokenCounts } from './token-limits.js';
-import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
+import { AnswersConversation, compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
 import { messagesFormat } from './answer/messages-format.js';
 import { MESSAGES_NAMES } from './body/body-names.js';
 import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from './body/messages-parser.js';
@@ -44,15 +44,7 @@ export class MessagesController {
     private readonly catalog: ModelCatalog,
   ) {}
 
-  @Post()
-  @HttpCode(200)
-  @OpensStream()
-  @Durable(DURABLE_CONVERSATION)
-  @LimitedByTier<MessagesRequest>({
-    body: MESSAGES_PARSER,
-    tokensOf: ({ conversation }, tier, limit) => tokenDemand(conversation, tier, limit),
-  })
-  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @AnswersConversation(MESSAGES_PARSER)
   @ApiAnswer({
     operationId: 'createMessage',
     summary: 'Answers a conversation in the format of Anthropic Messages',

@@ -1,12 +1,11 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Caller, type ChatCaller, Durable, tokenDemand } from '../../../plugin-api/core/chat.js';
-import { ApiBearerAuth, ApiTags, BodyValues, Surface } from '../../../plugin-api/core/http.js';
-import { LimitedByTier, OpensStream } from '../../../plugin-api/core/throttling.js';
+import { Caller, type ChatCaller } from '../../../plugin-api/core/chat.js';
+import { ApiBearerAuth, ApiTags, Surface } from '../../../plugin-api/core/http.js';
 import { ApiAnswer } from '../shared/api-answer.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiErrorBody } from '../shared/error-formats.js';
-import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
+import { AnswersConversation, compatibleSurface } from '../shared/surface-options.js';
 import { RESPONSES_BODY, type ResponsesRequest } from './request/responses-request.js';
 import { responsesFormat } from './responses-answer.js';
 
@@ -14,19 +13,11 @@ import { responsesFormat } from './responses-answer.js';
 @ApiTags('Compatible interfaces')
 @ApiBearerAuth()
 @Surface({ ...compatibleSurface('responses'), answersUnknownPaths: true, errorBody: openAiErrorBody })
-@LimitedByTier<ResponsesRequest>({
-  body: RESPONSES_BODY,
-  tokensOf: ({ conversation }, tier, limit) => tokenDemand(conversation, tier, limit),
-})
 @Controller('responses')
 export class ResponsesController {
   constructor(private readonly answers: CompatibleAnswers) {}
 
-  @Post()
-  @HttpCode(200)
-  @OpensStream()
-  @Durable(DURABLE_CONVERSATION)
-  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @AnswersConversation(RESPONSES_BODY)
   @ApiAnswer({
     operationId: 'createResponse',
     summary: 'Answers a conversation in the format of Open Responses',

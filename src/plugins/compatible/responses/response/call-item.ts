@@ -16,26 +16,15 @@ export class CallItem implements OutputItem {
 
   constructor(
     private readonly id: string,
-    private readonly index: number,
+    readonly index: number,
     private readonly callId: string,
     private readonly origin: ToolOrigin,
   ) {}
-
-  begin(): EventBody[] {
-    return [{ type: 'response.output_item.added', output_index: this.index, item: this.snapshot('in_progress') }];
-  }
 
   add(json: string): EventBody[] {
     this.json += json;
     if (this.origin.kind !== 'function') return [];
     return [{ type: 'response.function_call_arguments.delta', ...this.place, delta: json }];
-  }
-
-  close(status: ItemStatus): EventBody[] {
-    return [
-      ...this.inputEvents(),
-      { type: 'response.output_item.done', output_index: this.index, item: this.snapshot(status) },
-    ];
   }
 
   snapshot(status: ItemStatus): object {
@@ -52,7 +41,7 @@ export class CallItem implements OutputItem {
     }
   }
 
-  private inputEvents(): EventBody[] {
+  close(): EventBody[] {
     switch (this.origin.kind) {
       case 'function': {
         const { name } = this.origin;

@@ -6,14 +6,11 @@ export class MessageItem implements OutputItem {
 
   constructor(
     private readonly id: string,
-    private readonly index: number,
+    readonly index: number,
   ) {}
 
   begin(): EventBody[] {
-    return [
-      { type: 'response.output_item.added', output_index: this.index, item: this.item('in_progress', []) },
-      { type: 'response.content_part.added', ...this.place, part: this.part },
-    ];
+    return [{ type: 'response.content_part.added', ...this.place, part: this.part }];
   }
 
   add(text: string): EventBody[] {
@@ -21,19 +18,15 @@ export class MessageItem implements OutputItem {
     return [{ type: 'response.output_text.delta', ...this.place, delta: text, logprobs: [] }];
   }
 
-  close(status: ItemStatus): EventBody[] {
+  close(): EventBody[] {
     return [
       { type: 'response.output_text.done', ...this.place, text: this.text, logprobs: [] },
       { type: 'response.content_part.done', ...this.place, part: this.part },
-      { type: 'response.output_item.done', output_index: this.index, item: this.snapshot(status) },
     ];
   }
 
   snapshot(status: ItemStatus): object {
-    return this.item(status, [this.part]);
-  }
-
-  private item(status: ItemStatus, content: readonly object[]): object {
+    const content = status === 'in_progress' ? [] : [this.part];
     return { type: 'message', id: this.id, status, role: 'assistant', content };
   }
 

@@ -7,11 +7,14 @@ export interface EventBody {
 /** `incomplete`: the answer ended inside the item. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** One item of the output, while it is written. Each method returns the events to send. */
+/** One item of the output, while it is written. */
 export interface OutputItem {
-  /** The item is announced, without any content. */
-  begin(): EventBody[];
-  close(status: ItemStatus): EventBody[];
-  /** Returns the item with its content so far. */
+  /** The position in the output. */
+  readonly index: number;
+  /** Returns the events after the announcement of the item. */
+  begin?(): EventBody[];
+  /** Returns the events before the end of the item. */
+  close(): EventBody[];
+  /** Returns the item with its content so far. An item in progress is announced without any content. */
   snapshot(status: ItemStatus): object;
 }

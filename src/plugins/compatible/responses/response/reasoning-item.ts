@@ -27,13 +27,9 @@ export class ReasoningItem implements OutputItem {
 
   constructor(
     private readonly id: string,
-    private readonly index: number,
+    readonly index: number,
     private readonly form: ReasoningForm,
   ) {}
-
-  begin(): EventBody[] {
-    return [{ type: 'response.output_item.added', output_index: this.index, item: this.snapshot('in_progress') }];
-  }
 
   add(text: string): EventBody[] {
     const isFirst = this.text === '';
@@ -48,14 +44,13 @@ export class ReasoningItem implements OutputItem {
     this.state = { ...state, ...(this.text !== '' && { text: this.text }) };
   }
 
-  close(status: ItemStatus): EventBody[] {
+  close(): EventBody[] {
+    if (this.text === '') return [];
     const { partEvent, text: textEvent } = FORMS[this.form];
-    const ofText = [
+    return [
       { type: `${textEvent}.done`, ...this.place, text: this.text },
       { type: `${partEvent}.done`, ...this.place, part: this.part },
     ];
-    const done = { type: 'response.output_item.done', output_index: this.index, item: this.snapshot(status) };
-    return this.text === '' ? [done] : [...ofText, done];
   }
 
   snapshot(status: ItemStatus): object {

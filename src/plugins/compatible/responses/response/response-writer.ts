@@ -146,7 +146,8 @@ export class ResponseWriter {
 
   private begin(item: OutputItem): EventBody[] {
     this.items.set(item, 'in_progress');
-    return item.begin();
+    const added = { type: 'response.output_item.added', output_index: item.index, item: item.snapshot('in_progress') };
+    return [added, ...(item.begin?.() ?? [])];
   }
 
   private closeCurrent(status: ItemStatus): EventBody[] {
@@ -157,7 +158,8 @@ export class ResponseWriter {
 
   private close(item: OutputItem, status: ItemStatus): EventBody[] {
     this.items.set(item, status);
-    return item.close(status);
+    const done = { type: 'response.output_item.done', output_index: item.index, item: item.snapshot(status) };
+    return [...item.close(), done];
   }
 
   /** The same ids in each repetition of the answer. */
