@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogVariables, configFileMembers } from '../../src/platform/config/reference/configuration-members.js';
+import { catalogVariables, configFileMembers } from '../../docs/configuration-reference.mjs';
 import { catalogMembers } from './catalog-members.js';
 import { serving, type Effects } from './effect.js';
 import { placeOf, problemsOfFile } from './file-problems.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/platform/config/config-error.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { environmentVariables } from '../../src/platform/config/reference/configuration-members.js';
+import { environmentVariables } from '../../docs/configuration-reference.mjs';
 import { access } from './access.js';
 import { durable } from './durable.js';
 import type { Effects } from './effect.js';

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import {
   catalogVariables,
   configFileMembers,
+  configurationReference,
   environmentVariables,
-} from '../../src/platform/config/reference/configuration-members.js';
-import { configurationReference } from '../../src/platform/config/reference/configuration-reference.js';
+} from '../../docs/configuration-reference.mjs';
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'configuration.md');
 const document = readFileSync(FILE, 'utf8');
