@@ -120,11 +120,10 @@ export class AuditLog {
       columns: COLUMNS.join(', '),
       timeColumn: 'at',
       ...conditionsOf(filter),
-      end: from === undefined ? undefined : { time: from, id: '' },
+      from,
+      to: to && dayAfter(to),
     };
-    // The list begins before the first moment of the day after `to`.
-    const start = to === undefined ? undefined : { time: dayAfter(to), id: '' };
-    const { rows, next } = await pageByTime<AuditRow>(this.database, list, after ?? start, limit);
+    const { rows, next } = await pageByTime<AuditRow>(this.database, list, after, limit);
     return { entries: await this.entriesOf(rows), next };
   }
 

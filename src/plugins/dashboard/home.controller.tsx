@@ -51,14 +51,14 @@ export class HomeController {
     const period = { from: LONG_AGO, to: new Date(this.now() + 1) };
     const [byPage, byKey, keyCount] = await this.semaphore.run(accountId, () =>
       Promise.all([
-        this.streams.list(accountId, { ...period, key: 'session' }, 1),
-        this.streams.list(accountId, { ...period, credential: 'api_key' }, 1),
+        this.streams.list({ ...period, accountId, key: 'session' }, 1),
+        this.streams.list({ ...period, accountId, credential: 'api_key' }, 1),
         this.keys.count(accountId),
       ]),
     );
-    if (byKey.streams.length > 0) this.pages.redirect(response, HOME);
+    if (byKey.rows.length > 0) this.pages.redirect(response, HOME);
     else {
-      const done = { hasChatted: byPage.streams.length > 0, hasKey: keyCount > 0 };
+      const done = { hasChatted: byPage.rows.length > 0, hasKey: keyCount > 0 };
       this.pages.send(response, this.startPage(done, publicOriginOf(response.req)));
     }
   }

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { pageByTime, type Condition, type TimePosition } from '../../platform/database/queries/page-by-time.js';
+import {
+  pageByTime,
+  type Condition,
+  type TimePage,
+  type TimePosition,
+} from '../../platform/database/queries/page-by-time.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
@@ -26,7 +31,7 @@ export interface ListedStream extends Receipt {
 }
 
 /** Which streams a list has. A member that is `undefined` does not restrict the list. */
-export interface StreamFilter extends Omit<RequestScopeFilter, 'accountId'> {
+export interface StreamFilter extends RequestScopeFilter {
   readonly from: Date;
   readonly to: Date;
   readonly credential?: UsageClient['credential'] | undefined;
@@ -35,17 +40,7 @@ export interface StreamFilter extends Omit<RequestScopeFilter, 'accountId'> {
   /** Only streams with one of these outcomes. */
   readonly outcomes?: readonly StreamOutcome[] | undefined;
   /** The list begins with the streams that began before this position. */
-  readonly before?: StreamPosition | undefined;
-}
-
-/** The position of a stream in the list: the time of its start, and the id of its record. */
-export type StreamPosition = TimePosition;
-
-interface StreamList {
-  /** The latest first. */
-  readonly streams: readonly ListedStream[];
-  /** The position after which the next page begins. `undefined` on the last page. */
-  readonly next: StreamPosition | undefined;
+  readonly before?: TimePosition | undefined;
 }
 
 interface ListedRow extends ReceiptRow {
@@ -71,21 +66,14 @@ export class RecentStreams {
   constructor(private readonly database: DataSource) {}
 
   /**
-   * Returns one page of the list. If few streams pass the filter, a page can have fewer streams than `limit`, and even none,
-   * although there is a next page: see {@link pageByTime}.
+   * Returns one page of the list, the latest first. If few streams pass the filter, a page can have fewer streams than `limit`, and even
+   * none, although there is a next page: see {@link pageByTime}.
    *
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
-  async list(accountId: string, filter: StreamFilter, limit: number): Promise<StreamList> {
-    return this.listOfAll({ ...filter, accountId }, limit);
-  }
-
-  /** Returns one page of the streams of all accounts, as {@link list}. For operators. */
-  async listOfAll(filter: StreamFilter & RequestScopeFilter, limit: number): Promise<StreamList> {
+  async list(filter: StreamFilter, limit: number): Promise<TimePage<ListedStream>> {
     const { from, to, credential, upstream, outcomes = [], before } = filter;
     const { scope, filter: conditions } = scopeOf(filter);
-    const begin: TimePosition = { time: to.toISOString(), id: '' };
-    const after = before && { time: before.time, id: ledgerText(before.id) };
     const { rows, next } = await pageByTime<ListedRow>(
       this.database,
       {
@@ -94,12 +82,13 @@ export class RecentStreams {
         timeColumn: 'started_at',
         scope,
         filter: [...conditions, ...equal('credential', credential), ...equal('upstream', upstream), ...oneOf(outcomes)],
-        end: { time: from.toISOString(), id: '' },
+        from: from.toISOString(),
+        to: to.toISOString(),
       },
-      after === undefined || after.time >= begin.time ? begin : after,
+      before && { time: before.time, id: ledgerText(before.id) },
       limit,
     );
-    return { streams: rows.map(listedStreamOf), next };
+    return { rows: rows.map(listedStreamOf), next };
   }
 
   /** Returns the latest stream of the account with this request id that is over, or `undefined`. */

@@ -45,9 +45,9 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await ledger.store.append([over()]);
     const before = TO.toISOString();
     for (const text of ODD_TEXTS) {
-      const filter = { from: FROM, to: TO, before: { time: before, id: text } };
-      const { streams } = await new RecentStreams(ledger.source).list('ada', filter, 1);
-      expect(streams).toHaveLength(1);
+      const filter = { from: FROM, to: TO, accountId: 'ada', before: { time: before, id: text } };
+      const { rows } = await new RecentStreams(ledger.source).list(filter, 1);
+      expect(rows).toHaveLength(1);
     }
   });
 

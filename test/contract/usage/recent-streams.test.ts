@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
-import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/queries/recent-streams.js';
+import { RecentStreams, type StreamFilter } from '../../../src/usage/queries/recent-streams.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';
@@ -30,16 +30,16 @@ describe.each(await testEngines())('the list of single streams on $name', (engin
   });
 
   const idsOf = async (filter: Partial<StreamFilter>) =>
-    (await streams.list('ada', { ...ALL, ...filter }, 10)).streams.map(({ request_id: id }) => id);
+    (await streams.list({ ...ALL, accountId: 'ada', ...filter }, 10)).rows.map(({ request_id: id }) => id);
 
   it('has each stream of the account in its period once, the latest first, on pages of any size', async () => {
     const expected = ['external', 'session', 'same', 'same', 'same', 'first'];
     for (const size of [1, 2, 3, 4, 6, 7]) {
       const pages: string[][] = [];
-      let before: StreamPosition | undefined;
+      let before: StreamFilter['before'];
       do {
-        const page = await streams.list('ada', { ...ALL, before }, size);
-        pages.push(page.streams.map(({ request_id: id }) => id));
+        const page = await streams.list({ ...ALL, accountId: 'ada', before }, size);
+        pages.push(page.rows.map(({ request_id: id }) => id));
         before = page.next;
       } while (before !== undefined && pages.length < 10);
       expect(pages.flat()).toEqual(expected);

@@ -9,7 +9,7 @@ describe.each(await testEngines())('the watch of plans on $name', (engine) => {
 
   it('sees the statements of the service, and not the statements of a test', async () => {
     const period = { from: new Date(0), to: new Date() };
-    await new RecentStreams(ledger.source).list('ada', { ...period, model: 'acme/fast' }, 7);
+    await new RecentStreams(ledger.source).list({ ...period, accountId: 'ada', model: 'acme/fast' }, 7);
     await ledger.source.query('SELECT id FROM usage_records');
     const engineName = engine.name === 'SQLite' ? 'sqlite' : 'postgres';
     const watched = [...watchedStatements].filter((statement) => statement.startsWith(engineName));

@@ -23,8 +23,10 @@ export interface TimeList {
   readonly scope: readonly Condition[];
   /** All other conditions. Fastest if the index has their columns after the id. */
   readonly filter: readonly Condition[];
-  /** The list ends before this position. `undefined`: with the earliest row. */
-  readonly end?: TimePosition | undefined;
+  /** The list has only rows from this time on, as the database stores it. `undefined`: all earlier rows, too. */
+  readonly from?: string | undefined;
+  /** The list has only rows before this time. */
+  readonly to?: string | undefined;
 }
 
 export interface TimePage<Row> {
@@ -54,7 +56,8 @@ export async function pageByTime<Row extends object>(
 ): Promise<TimePage<Row>> {
   const scan = new TimeScan(database, list);
   const rows: Row[] = [];
-  let position = after;
+  const begin = startOf(list.to);
+  let position = begin === undefined || (after !== undefined && after.time < begin.time) ? after : begin;
   for (let step = 0; step < MAX_STEPS; step++) {
     await ownTurn();
     // Without a filter, the limit of the page limits the entries.
@@ -85,6 +88,11 @@ export function mergedByTime<Row>(
     .filter((row) => end === undefined || latestFirst(positionOf(row), end) <= 0);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { rows: rows.slice(0, limit), next: last === undefined ? end : positionOf(last) };
+}
+
+/** The position before all rows of this time. */
+function startOf(time: string | undefined): TimePosition | undefined {
+  return time === undefined ? undefined : { time, id: '' };
 }
 
 function latestFirst(one: TimePosition, other: TimePosition): number {
@@ -158,7 +166,7 @@ class TimeScan {
 
   private between(after: TimePosition | undefined, end: TimePosition | undefined): readonly Condition[] {
     const { scope } = this.list;
-    const until = end === undefined ? this.beyond('>', this.list.end) : this.beyond('>=', end);
+    const until = end === undefined ? this.beyond('>', startOf(this.list.from)) : this.beyond('>=', end);
     return [...scope, ...this.beyond('<', after), ...until];
   }
 

@@ -46,7 +46,7 @@ export class RequestsController {
     const [found, accountId, emails] = await this.semaphore.run(operatorId, async () => {
       const id = await this.accountIdOf(query);
       const list = await this.finder.page(query, id, before);
-      const ids = list.requests.map((each) => (each.kind === 'stream' ? each.stream : each.refused).accountId);
+      const ids = list.rows.map((each) => (each.kind === 'stream' ? each.stream : each.refused).accountId);
       return [list, id, await this.accounts.emailsOf([...new Set(ids)])] as const;
     });
     const page = requestsPage({

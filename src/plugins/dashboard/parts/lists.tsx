@@ -1,15 +1,9 @@
+import type { TimePosition } from '../../../plugin-api/core/database.js';
 import { PageForm, type FormField } from '../forms/page-form.js';
 import { pathWith, type QueryValues } from './query.js';
 
 /** The number of items on a page of a list. */
 export const PAGE_SIZE = 50;
-
-/** The position at which a page of a list by time begins: after this entry. */
-export interface ListPosition {
-  /** ISO 8601 in UTC, with milliseconds. */
-  readonly time: string;
-  readonly id: string;
-}
 
 /** The filter of a list, as the address of its page has it. */
 type Filter = Readonly<Record<string, string | number | undefined>>;
@@ -19,7 +13,7 @@ const ID = /^[^\p{Cc}\p{Cs}]{0,255}$/u;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** Reads the position from the query of a page. An invalid position counts as none: the page begins with the latest entry. */
-export function positionIn({ before, id }: QueryValues): ListPosition | undefined {
+export function positionIn({ before, id }: QueryValues): TimePosition | undefined {
   if (typeof before !== 'string' || typeof id !== 'string' || !ID.test(id)) return undefined;
   const moment = new Date(before);
   if (Number.isNaN(moment.getTime())) return undefined;
@@ -33,9 +27,9 @@ interface OlderLinksProps {
   readonly path: string;
   readonly filter?: Filter | undefined;
   /** The position of this page. `undefined` on the first page. */
-  readonly before: ListPosition | undefined;
+  readonly before: TimePosition | undefined;
   /** The position of the next page. `undefined` on the last page. */
-  readonly next: ListPosition | undefined;
+  readonly next: TimePosition | undefined;
 }
 
 /** Links to the first page and to the next page of a list by time. Shows nothing if the list has one page only. */

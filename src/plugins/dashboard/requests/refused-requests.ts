@@ -39,6 +39,14 @@ export interface RefusedRequest {
   readonly similar: number;
 }
 
+/** Which refused requests a list has. */
+export interface RefusalFilter extends RequestScopeFilter {
+  readonly from: Date;
+  readonly to: Date;
+  /** The list begins with the requests that began before this position. */
+  readonly before?: TimePosition | undefined;
+}
+
 const MAX_ROWS = 100_000;
 const MAX_AGE_MS = 7 * DAY_MS;
 
@@ -82,25 +90,14 @@ export class RefusedRequests {
   }
 
   /**
-   * Returns one page of the refused requests in the period, latest first, from `before` on: see {@link pageByTime}.
+   * Returns one page of the refused requests that pass the filter, the latest first: see {@link pageByTime}.
    *
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
-  async list(
-    { from, to }: { readonly from: Date; readonly to: Date },
-    filter: RequestScopeFilter,
-    before: TimePosition | undefined,
-    limit: number,
-  ): Promise<TimePage<RefusedRequest>> {
-    const begin: TimePosition = { time: to.toISOString(), id: '' };
-    const after = before === undefined || before.time >= begin.time ? begin : before;
-    const end = { time: from.toISOString(), id: '' };
-    const { rows, next } = await pageByTime<Row>(
-      this.database,
-      { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), end },
-      after,
-      limit,
-    );
+  async list({ from, to, before, ...filter }: RefusalFilter, limit: number): Promise<TimePage<RefusedRequest>> {
+    const period = { from: from.toISOString(), to: to.toISOString() };
+    const list = { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), ...period };
+    const { rows, next } = await pageByTime<Row>(this.database, list, before, limit);
     return { rows: rows.map(requestOf), next };
   }
 

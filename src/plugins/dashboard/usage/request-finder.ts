@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK, DAY_MS } from '../../../plugin-api/core/common.js';
+import type { TimePage, TimePosition } from '../../../plugin-api/core/database.js';
 import { FAILED_OUTCOMES, type StreamOutcome } from '../../../plugin-api/core/usage.js';
-import { RequestSearch, type FoundRequests } from '../requests/request-search.js';
+import { RequestSearch, type FoundRequest } from '../requests/request-search.js';
 import { csvOf } from '../parts/csv-file.js';
-import { PAGE_SIZE, type ListPosition } from '../parts/lists.js';
+import { PAGE_SIZE } from '../parts/lists.js';
 import { choiceIn, pathWith, textIn, textsIn, type QueryValues } from '../parts/query.js';
 import { OUTCOME_WORDS } from './request-cells.js';
 import { periodIn } from './request-period.js';
@@ -71,9 +72,9 @@ export class RequestFinder {
   page(
     { request: requestId, key, model, outcome, error: errorCode, upstream, ...texts }: RequestQuery,
     accountId: string | undefined,
-    before: ListPosition | undefined,
+    before: TimePosition | undefined,
     limit = PAGE_SIZE,
-  ): Promise<FoundRequests> {
+  ): Promise<TimePage<FoundRequest>> {
     const now = this.now();
     // The clocks of replicas can differ.
     const { from = LONG_AGO, to = new Date(now + DAY_MS) } = periodIn(texts, now);
@@ -92,10 +93,10 @@ export class RequestFinder {
   }
 
   private async *pagesOf(query: RequestQuery, accountId: string | undefined) {
-    let before: ListPosition | undefined;
+    let before: TimePosition | undefined;
     do {
-      const { requests, next } = await this.page(query, accountId, before, 10 * PAGE_SIZE);
-      yield requests;
+      const { rows, next } = await this.page(query, accountId, before, 10 * PAGE_SIZE);
+      yield rows;
       before = next;
     } while (before !== undefined);
   }

@@ -1,10 +1,11 @@
 import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { ERRORS } from '../../../plugin-api/core/common.js';
-import type { FoundRequests } from '../requests/request-search.js';
+import type { TimePage, TimePosition } from '../../../plugin-api/core/database.js';
+import type { FoundRequest } from '../requests/request-search.js';
 import type { FormField } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { BackLink, Notice } from '../parts/blocks.js';
-import { FilterForm, OlderLinks, type ListPosition } from '../parts/lists.js';
+import { FilterForm, OlderLinks } from '../parts/lists.js';
 import { pathWith } from '../parts/query.js';
 import { USAGE_PATH } from '../paths.js';
 import { MAX_KEY_LENGTH, STATUSES, type RequestQuery } from './request-finder.js';
@@ -19,14 +20,14 @@ interface RequestsPageProps
   readonly query: RequestQuery;
   /** What is wrong with the query. */
   readonly problem: string | undefined;
-  readonly before: ListPosition | undefined;
-  readonly found: FoundRequests;
+  readonly before: TimePosition | undefined;
+  readonly found: TimePage<FoundRequest>;
 }
 
 /** The page with a filter, the requests that pass it, and links to older requests and to the file. */
 export function requestsPage(props: RequestsPageProps): Page {
   const { section, path, query, problem, before, found, accountOf, pathOf, ...lists } = props;
-  const { requests, next } = found;
+  const { rows, next } = found;
   const content = (
     <div class="usage">
       <h1>Requests</h1>
@@ -34,7 +35,7 @@ export function requestsPage(props: RequestsPageProps): Page {
       <FilterForm path={path} fields={fieldsOf(query, lists)} button="Search" />
       <Notice>{problem}</Notice>
       <RequestTable
-        requests={requests}
+        requests={rows}
         keys={lists.keys}
         accountOf={accountOf}
         pathOf={pathOf}

@@ -54,7 +54,7 @@ export class UsagePageController {
         optionalPart(this.budgets.stateOfAccount(accountId, tier)),
       ]),
     );
-    const { requests = [] } = latest ?? {};
+    const requests = latest?.rows ?? [];
     const models = this.models.all();
     const content = (
       <div class="usage">
