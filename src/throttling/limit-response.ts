@@ -39,8 +39,8 @@ export function setLimitHeaders(
   if (response.req.context.surface !== undefined) setSurfaceHeaders(response, states);
 }
 
-/** Sets the headers of a budget of requests. */
-export function setBudgetHeaders(response: Response, state: LimitState): void {
+/** Sets the headers of a route with a rate of its own. */
+export function setRateHeaders(response: Response, state: LimitState): void {
   setHeaders(response, 'X-RateLimit', '', state);
   if (response.req.context.surface !== undefined) setSurfaceHeaders(response, { requestsPerMinute: state });
 }

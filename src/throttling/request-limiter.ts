@@ -48,7 +48,7 @@ declare module '../platform/http/request/request-context.js' {
   interface RequestContext {
     /** Set by `TierThrottlerGuard`. `undefined` on a route without limits. */
     limited?: LimitedRequest;
-    /** The name of the limit of the tier, or of the budget, that has refused the request. */
+    /** The name of the limit of the tier, or of the rate of the route, that has refused the request. */
     refusedBy?: string;
   }
 }

@@ -3,7 +3,7 @@ import type { ProvidedExtension } from '../platform/common/extensions/extensions
 import { REDIS } from '../platform/redis/redis.js';
 import type { RedisConnection } from '../platform/redis/redis-connection.js';
 import { RedisModule } from '../platform/redis/redis.module.js';
-import { RequestBudgets } from './budgets/request-budgets.js';
+import { RequestRates } from './request-rates.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
 import { LimitFallback } from './limit-fallback.js';
 import { LimitStore } from './limit-store.js';
@@ -34,7 +34,7 @@ export class ThrottlingModule {
         AdmissionGuard,
         RequestLimiter,
         { provide: RefusedBodies, useExisting: RequestLimiter },
-        RequestBudgets,
+        RequestRates,
         PluginLimits,
         StreamSlots,
         LimitFallback,
@@ -51,7 +51,7 @@ export class ThrottlingModule {
         AdmissionGuard,
         RequestLimiter,
         RefusedBodies,
-        RequestBudgets,
+        RequestRates,
         LimitStore,
         LimitFallback,
         StreamSlots,

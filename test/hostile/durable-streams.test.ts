@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { REPLAYED_BYTES_PER_MINUTE } from '../../src/plugins/durable/replay-budget.js';
+import { REPLAYED_BYTES_PER_MINUTE } from '../../src/plugins/durable/replay-rate.js';
 import { MODEL, routesTo } from '../support/catalog.js';
 import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { valueOf } from '../support/metrics.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { budgetNamesOf } from '../../throttling/budgets/request-budgets.js';
+import { rateNamesOf } from '../../throttling/request-rates.js';
 import { LabeledCounter } from '../common/counts/counters.js';
 import { ERRORS, type ErrorCode } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
@@ -26,11 +26,11 @@ export class RequestCounts implements RequestObserver {
 
   constructor(@Inject(CONFIG) { tiers }: Pick<Config, 'tiers'>, watch: RequestWatch) {
     this.limits.add(SIGN_IN_LIMIT, 0);
-    for (const name of budgetNamesOf('operator_key')) this.limits.add(`${name} ${NO_TIER}`, 0);
-    const budgets = budgetNamesOf('account');
+    for (const name of rateNamesOf('operator_key')) this.limits.add(`${name} ${NO_TIER}`, 0);
+    const rates = rateNamesOf('account');
     for (const tier of tiers.values()) {
       const limits = LIMIT_NAMES.filter((name) => tier[name] !== undefined);
-      for (const name of [...limits, ...budgets, 'replays']) this.limits.add(`${limitNameOf(name)} ${tier.name}`, 0);
+      for (const name of [...limits, ...rates, 'replays']) this.limits.add(`${limitNameOf(name)} ${tier.name}`, 0);
     }
     watch.observe(this);
   }

@@ -35,7 +35,7 @@ export interface FinishedRequest {
   readonly errorMessage?: string | undefined;
   /** The model that the body names: text of the caller. `undefined`: the body was not read, or names none. */
   readonly requestedModel?: string | undefined;
-  /** The name of the limit of the tier, or of the budget, that has refused the request. */
+  /** The name of the limit of the tier, or of the rate of the route, that has refused the request. */
   readonly refusedBy: string | undefined;
   /** For a durable stream, whether the request has begun the stream or has read it again. `undefined`: any other request. */
   readonly durable?: 'new' | 'repeated' | undefined;

@@ -22,7 +22,7 @@ export {
   ApiResponse,
   ApiSchema,
   ApiTags,
-  BUDGET_HEADERS,
+  ROUTE_RATE_HEADERS,
   RATE_LIMIT_HEADERS,
   schemaPath,
 } from '../../platform/http/open-api/api-decorators.js';

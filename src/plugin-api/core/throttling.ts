@@ -1,6 +1,6 @@
 // What plugins use of throttling.
 export { limitsOf } from '../../throttling/account-limits.js';
-export { LimitedByBudget } from '../../throttling/budgets/request-budgets.js';
+export { RateLimited } from '../../throttling/request-rates.js';
 export { LimitFallback } from '../../throttling/limit-fallback.js';
 export { type LimitState, type LimitStates, LimitStore } from '../../throttling/limit-store.js';
 export { LimitedByTier, OpensStream, ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';

@@ -12,7 +12,7 @@ import {
 import { ServiceError } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { PartOf } from '../../plugin-api/core/http.js';
-import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../plugin-api/core/usage.js';
 import { AuditTable } from './audit-table.js';
 import { OperatorOnly } from './operator/operator-only.decorator.js';
@@ -33,7 +33,7 @@ const NONE: AuditPage = { entries: [], next: undefined };
 /** The page of operators with the audit log. */
 @PartOf('audit')
 @PageController(AUDIT_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 @OperatorOnly()
 export class AuditController {
   constructor(
@@ -116,7 +116,7 @@ export class ActivityController {
   ) {}
 
   @Get()
-  @LimitedByBudget('pages')
+  @RateLimited('pages')
   async list(@CurrentPageRequest() { accountId, query, response }: PageRequest): Promise<void> {
     const before = positionIn(query);
     const { entries, next } = await this.semaphore.run(accountId, () =>

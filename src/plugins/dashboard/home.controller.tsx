@@ -7,7 +7,7 @@ import { type Clock, CLOCK } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { Public } from '../../plugin-api/core/http.js';
 import { ModelCatalog } from '../../plugin-api/core/models.js';
-import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../plugin-api/core/throttling.js';
 import { RecentStreams, ReportSemaphore } from '../../plugin-api/core/usage.js';
 import { count } from './format/numbers.js';
 import type { Page } from './layout/layout.js';
@@ -41,7 +41,7 @@ export class HomeController {
 
   @Get()
   @Public()
-  @LimitedByBudget('pages')
+  @RateLimited('pages')
   async show(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
     if (session === undefined) {
       this.pages.send(response, this.frontPage());

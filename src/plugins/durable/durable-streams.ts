@@ -27,7 +27,7 @@ import { offsetOf, parseStreamId, positionTag } from './identity/stream-identity
 import { LogReader } from './log/log-reader.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { StreamMemory } from './log/stream-memory.js';
-import { ReplayBudget } from './replay-budget.js';
+import { ReplayRate } from './replay-rate.js';
 import {
   MAX_READERS,
   noSuchStream,
@@ -63,7 +63,7 @@ export class DurableStreams implements DurableStreamCounts {
     readonly store: StreamStore,
     private readonly openStreams: OpenStreams,
     private readonly drainState: DrainState,
-    private readonly replayBudget: ReplayBudget,
+    private readonly replayRate: ReplayRate,
     private readonly memory: StreamMemory,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -168,7 +168,7 @@ export class DurableStreams implements DurableStreamCounts {
     })) as Head;
     // The process may have begun to stop while the request waited.
     this.refuseWhileDraining();
-    const onRead = this.replayBudget.begin(principal.accountId, response);
+    const onRead = this.replayRate.begin(principal.accountId, response);
     this.replays += 1;
     response.setHeader(REPLAYED_HEADER, 'true');
     return { parts: new LogReader(reading.source, stream.id, from, onRead), head };

@@ -9,7 +9,7 @@ import { DurableStreams } from './durable-streams.js';
 import { DurableStreamsController } from './durable-streams.controller.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { StreamMemory } from './log/stream-memory.js';
-import { ReplayBudget } from './replay-budget.js';
+import { ReplayRate } from './replay-rate.js';
 import { MemoryStreamStore } from './store/memory-stream-store.js';
 import { StreamStore } from './store/stream-store.js';
 
@@ -25,7 +25,7 @@ import { StreamStore } from './store/stream-store.js';
   controllers: [DurableStreamsController],
   providers: [
     StreamMemory,
-    ReplayBudget,
+    ReplayRate,
     DurableStreams,
     { provide: StreamStore, inject: [StreamMemory, CONFIG, REDIS], useFactory: storeOf },
     { provide: RepeatedRequests, useClass: IdempotencyKeys },

@@ -10,9 +10,9 @@ import {
   ApiParam,
   ApiQuery,
   ApiTags,
-  BUDGET_HEADERS,
+  ROUTE_RATE_HEADERS,
 } from '../../plugin-api/core/http.js';
-import { LimitedByBudget } from '../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../plugin-api/core/throttling.js';
 import { ReportSemaphore, SpendBudgets, usagePeriod, UsageReports } from '../../plugin-api/core/usage.js';
 import { reportJson } from './report-json.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
@@ -36,7 +36,7 @@ export class UsageController {
   ) {}
 
   @Get()
-  @LimitedByBudget('reports')
+  @RateLimited('reports')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getUsage',
@@ -46,7 +46,7 @@ export class UsageController {
   })
   @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. Default: 29 days before the last day.' })
   @ApiQuery({ name: 'to', ...DAY, description: 'The last day, in UTC. Default: today.' })
-  @ApiOkResponse({ type: UsageReport, headers: BUDGET_HEADERS })
+  @ApiOkResponse({ type: UsageReport, headers: ROUTE_RATE_HEADERS })
   @ApiErrors('invalid_request', 401, 429, 'unavailable')
   async own(
     @CurrentPrincipal() principal: Principal,
@@ -63,7 +63,7 @@ export class UsageController {
   }
 
   @Get('streams/:request_id')
-  @LimitedByBudget('reports')
+  @RateLimited('reports')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getReceipt',
@@ -73,7 +73,7 @@ export class UsageController {
       'towards the limits of the tier. Each account has 60 reports and receipts per minute.',
   })
   @ApiParam({ name: 'request_id', description: 'The `X-Request-Id` of the response of `POST /chat/stream`.' })
-  @ApiOkResponse({ type: StreamReceipt, headers: BUDGET_HEADERS })
+  @ApiOkResponse({ type: StreamReceipt, headers: ROUTE_RATE_HEADERS })
   @ApiErrors(401, 'not_found', 429, 'unavailable')
   async receipt(
     @CurrentPrincipal() { accountId }: Principal,

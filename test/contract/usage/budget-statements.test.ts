@@ -7,7 +7,7 @@ import {
   selectUseOfKeys,
   type BudgetReservation,
   currentBudget,
-  type BudgetOwner,
+  type RateOwner,
 } from '../../../src/usage/budgets/budget-statements.js';
 import { UsageWriters } from '../../../src/usage/store/usage-writers.js';
 import { testEngines } from '../../support/database.js';
@@ -15,8 +15,8 @@ import { ledgerSuite } from './ledger-suite.js';
 import { over } from './records.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-const ADA: BudgetOwner = { accountId: 'ada', key: undefined };
-const budgetOf = (owner: BudgetOwner, micros = 1_000, per: 'month' | 'day' = 'month') =>
+const ADA: RateOwner = { accountId: 'ada', key: undefined };
+const budgetOf = (owner: RateOwner, micros = 1_000, per: 'month' | 'day' = 'month') =>
   currentBudget({ micros, per }, owner, NOW);
 
 describe.each(await testEngines())('what a budget counts on $name', (engine) => {
@@ -33,7 +33,7 @@ describe.each(await testEngines())('what a budget counts on $name', (engine) => 
     const held = { id: 'reservation', accountId: 'ada', keyId: undefined, micros: 0, ...members };
     return (await run(insertReservation(held, budgets, 'USD', writers.id))).length === 1;
   };
-  const useOf = async (owner: BudgetOwner, per: 'month' | 'day' = 'month') => {
+  const useOf = async (owner: RateOwner, per: 'month' | 'day' = 'month') => {
     const [row] = await run(selectUse(budgetOf(owner, 1_000, per), 'USD'));
     return [Number(row?.['spent']), Number(row?.['reserved'])];
   };

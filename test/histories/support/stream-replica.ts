@@ -4,7 +4,7 @@ import type { ChatService } from '../../../src/chat/chat.service.js';
 import { IdempotencyKeys } from '../../../src/plugins/durable/idempotency-keys.js';
 import { DurableStreams } from '../../../src/plugins/durable/durable-streams.js';
 import { StreamMemory } from '../../../src/plugins/durable/log/stream-memory.js';
-import { ReplayBudget } from '../../../src/plugins/durable/replay-budget.js';
+import { ReplayRate } from '../../../src/plugins/durable/replay-rate.js';
 import { MemoryStreamStore } from '../../../src/plugins/durable/store/memory-stream-store.js';
 import { RedisStreamStore } from '../../../src/plugins/durable/store/redis/redis-stream-store.js';
 import type { StreamStore } from '../../../src/plugins/durable/store/stream-store.js';
@@ -54,7 +54,7 @@ export class StreamReplica implements SimulatedReplica {
         : new RedisStreamStore(connection.asConnection, memory, streamRetentionMs);
     this.openStreams = new OpenStreams(NO_WATCH, drainState, shedLoad, CONFIG, () => Date.now());
     const noChat = {} as ChatService;
-    this.streams = new DurableStreams(this.store, this.openStreams, drainState, new ReplayBudget(), memory, CONFIG);
+    this.streams = new DurableStreams(this.store, this.openStreams, drainState, new ReplayRate(), memory, CONFIG);
     this.slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, shedLoad);
     const reflector = { get: () => ({ conversationOf: (body: object) => body }) } as unknown as Reflector;
     this.keys = new IdempotencyKeys(reflector, this.slots, this.store, this.streams, noChat, CONFIG);

@@ -77,8 +77,8 @@ function limitHeaders(suffix: string, label: string, window: LimitWindow, limite
   };
 }
 
-/** The headers of a route with a budget of its own. */
-export const BUDGET_HEADERS = limitHeaders('', 'requests per minute', 'minute', 'the budget of the route');
+/** The headers of a route with a rate of its own. */
+export const ROUTE_RATE_HEADERS = limitHeaders('', 'requests per minute', 'minute', 'the budget of the route');
 
 /** The headers of the limits of a tier. A limit that the tier does not have has no headers. */
 export const RATE_LIMIT_HEADERS = Object.assign(

@@ -14,7 +14,7 @@ import type { Request } from 'express';
 import { OperatorApi } from '../../../plugin-api/core/auth.js';
 import type { BuiltInErrorCode } from '../../../plugin-api/core/common.js';
 import { ApiErrors, ApiHeader, ApiOperation, ApiQuery, ApiResponse, OnlyIf } from '../../../plugin-api/core/http.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import type { Operation } from '../operations/operation.js';
 import { CASCADE_PARAMETERS } from '../operations/query.js';
 import { IDEMPOTENCY_KEY, OperationRunner } from './operation-runner.js';
@@ -23,7 +23,7 @@ import { IDEMPOTENCY_KEY, OperationRunner } from './operation-runner.js';
 export function controllerOf(operations: readonly Operation[]): Type<object> {
   @Controller('admin')
   @OperatorApi()
-  @LimitedByBudget('operator_api')
+  @RateLimited('operator_api')
   class OperationsController {
     constructor(readonly runner: OperationRunner) {}
   }

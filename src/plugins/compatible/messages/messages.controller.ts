@@ -10,11 +10,11 @@ import {
   ApiTags,
   BodyClass,
   BodyValues,
-  BUDGET_HEADERS,
+  ROUTE_RATE_HEADERS,
   Surface,
 } from '../../../plugin-api/core/http.js';
 import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { promptTokens } from '../../../plugin-api/core/upstreams.js';
 import { ANTHROPIC_VERSION, ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
 import { anthropicError } from '../shared/error-formats.js';
@@ -72,7 +72,7 @@ export class MessagesController {
 
   @Post('count_tokens')
   @HttpCode(200)
-  @LimitedByBudget('token_counts')
+  @RateLimited('token_counts')
   @BodyClass(COUNT_TOKENS_PARSER)
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
   @ApiOperation({
@@ -83,7 +83,7 @@ export class MessagesController {
   @ApiHeader({ ...ANTHROPIC_VERSION, description: 'Accepted with any value.' })
   @ApiOkResponse({
     description: 'The number of tokens of the prompt.',
-    headers: { ...IGNORED_PARAMETERS, ...BUDGET_HEADERS },
+    headers: { ...IGNORED_PARAMETERS, ...ROUTE_RATE_HEADERS },
   })
   @ApiErrors('invalid_request', 401, 403, 'model_not_found', 413, 415, 429, 500, 'unavailable')
   async countTokens(

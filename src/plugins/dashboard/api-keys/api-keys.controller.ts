@@ -2,7 +2,7 @@ import { Body, Get, Inject, Param } from '@nestjs/common';
 import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
 import { KeyCreationLimit } from '../../../plugin-api/core/auth.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
@@ -34,7 +34,7 @@ export class ApiKeysController {
   ) {}
 
   @Get()
-  @LimitedByBudget('pages')
+  @RateLimited('pages')
   async show(@CurrentPageRequest() { accountId, query, response }: PageRequest): Promise<void> {
     const done = DONE.get(query['done']);
     this.pages.send(response, await this.semaphore.run(accountId, () => this.list.page(accountId, { done }, query)));

@@ -10,7 +10,7 @@ import {
   type GrantedAccess,
 } from '../../../plugin-api/core/accounts.js';
 import { ServiceError } from '../../../plugin-api/core/common.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import {
   CurrentPageRequest,
@@ -132,7 +132,7 @@ export class OperatedAccountController {
   ) {}
 
   @Get()
-  @LimitedByBudget('pages')
+  @RateLimited('pages')
   async show(
     @Param('id') id: string,
     @CurrentPageRequest() { accountId: operatorId, query, response }: PageRequest,

@@ -1,7 +1,7 @@
 import { Get, Inject } from '@nestjs/common';
 import { AccountDirectory, type Invitation, Invitations } from '../../../plugin-api/core/accounts.js';
 import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-api/core/config.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import type { FormField } from '../forms/page-form.js';
 import { count, countOf, limitsOf, money } from '../format/numbers.js';
@@ -90,7 +90,7 @@ const SHOWN_INVITATIONS = 10;
 
 /** The page of an operator with all accounts, their spend, the open invitations, and the tiers. */
 @PageController(ACCOUNTS_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 @OperatorOnly()
 export class AccountsController {
   constructor(

@@ -3,7 +3,7 @@ import { AccountsService } from '../../../plugin-api/core/accounts.js';
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { RecentStreams, ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import { RefusedRequests } from '../requests/refused-requests.js';
 import type { FoundRequest } from '../requests/request-search.js';
@@ -20,7 +20,7 @@ import { OperatorOnly } from './operator-only.decorator.js';
 
 /** The pages of operators with the requests of all accounts, and with the facts about one request. */
 @PageController(REQUESTS_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 @OperatorOnly()
 export class RequestsController {
   constructor(

@@ -2,7 +2,7 @@ import { Get, Inject, Optional, Param } from '@nestjs/common';
 import { AccountsService } from '../../../plugin-api/core/accounts.js';
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG, WEBHOOK_EVENTS } from '../../../plugin-api/core/config.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { WebhookLog, type ListedDelivery } from '../../../plugin-api/webhook-log.js';
 import { NO_ACCOUNT } from '../../../plugin-api/core/outbox.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
@@ -24,7 +24,7 @@ const MAX_NAME_LENGTH = 255;
 /** The page of operators with the events that the service has sent to webhooks, or will send. */
 @PartOf('webhooks')
 @PageController(WEBHOOKS_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 @OperatorOnly()
 export class WebhooksController {
   constructor(

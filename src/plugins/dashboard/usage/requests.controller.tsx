@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK, ServiceError } from '../../../plugin-api/core/common.js';
 import { PartOf } from '../../../plugin-api/core/http.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
-import { LimitedByBudget } from '../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { RecentStreams, ReportSemaphore, UsageReports } from '../../../plugin-api/core/usage.js';
 import { RefusedRequests } from '../requests/refused-requests.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
@@ -22,7 +22,7 @@ import { UsageTotals } from './usage-totals.js';
 /** The pages with the requests of an account. */
 @PartOf('reports')
 @PageController(USAGE_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 export class OwnRequestsController {
   constructor(
     private readonly pages: Pages,

@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../../plugin-api/core/accounts.js';
 import { DAY_MS, utcDay } from '../../../plugin-api/core/common.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { RequestSearch } from '../requests/request-search.js';
-import { LimitedByBudget, limitsOf, LimitStore } from '../../../plugin-api/core/throttling.js';
+import { RateLimited, limitsOf, LimitStore } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore, SpendBudgets, USAGE_FIGURES, wireUsage } from '../../../plugin-api/core/usage.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
@@ -26,7 +26,7 @@ const COLUMNS = ['model', 'key_id', 'key_prefix', ...USAGE_FIGURES] as const;
 /** The page with the limits and the usage of an account. */
 @PartOf('reports')
 @PageController(USAGE_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 export class UsagePageController {
   constructor(
     private readonly pages: Pages,

@@ -1,5 +1,5 @@
 import { Get, Ip } from '@nestjs/common';
-import { LimitedByBudget } from '../../../../plugin-api/core/throttling.js';
+import { RateLimited } from '../../../../plugin-api/core/throttling.js';
 import { ReplicaStatuses, type ReplicaStatus } from './replica-statuses.js';
 import type { CountOf, StatusSnapshot } from './service-status.js';
 import { count } from '../../format/numbers.js';
@@ -19,7 +19,7 @@ import { RouteSection } from './route-section.js';
  * itself.
  */
 @PageController(STATUS_PATH)
-@LimitedByBudget('pages')
+@RateLimited('pages')
 @OperatorOnly()
 export class StatusController {
   constructor(

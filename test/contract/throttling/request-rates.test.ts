@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { RequestBudgets } from '../../../src/throttling/budgets/request-budgets.js';
+import { RequestRates } from '../../../src/throttling/request-rates.js';
 import { limitsOf } from '../../../src/throttling/account-limits.js';
 import { testRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -15,11 +15,11 @@ class Counted {
   readonly headers: Record<string, number> = {};
   readonly context: { refusedBy?: string } = {};
 
-  async by(budgets: RequestBudgets, accountId: string, budget: 'reports' | 'pages' = 'reports'): Promise<unknown> {
+  async by(rates: RequestRates, accountId: string, rate: 'reports' | 'pages' = 'reports'): Promise<unknown> {
     const request = { context: this.context };
     const response = { req: request, setHeader: (name: string, value: number) => (this.headers[name] = value) };
-    return budgets
-      .count(budget, accountId, request as unknown as Request, response as unknown as Response)
+    return rates
+      .count(rate, accountId, request as unknown as Request, response as unknown as Response)
       .catch((error: unknown) => error);
   }
 }
@@ -29,13 +29,13 @@ const onRedis = redis === undefined ? [] : [redis];
 describe.each<[string, number, () => Promise<OpenedStore>]>([
   ['in a process', 1, openInProcess],
   ...onRedis.map(({ url }): [string, number, () => Promise<OpenedStore>] => ['in Redis', 2, () => openExactly(url)]),
-])('the budgets counted %s', (_, replicas, open) => {
+])('the rates counted %s', (_, replicas, open) => {
   const opened: OpenedStore[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
 
   const openAll = async () => {
     for (let replica = 0; replica < replicas; replica++) opened.push(await open());
-    return opened.map(({ store }) => new RequestBudgets(store));
+    return opened.map(({ store }) => new RequestRates(store));
   };
 
   it('admit exactly 60 of a burst, and say in each response what remains', async () => {
@@ -43,7 +43,7 @@ describe.each<[string, number, () => Promise<OpenedStore>]>([
     const accountId = randomUUID();
     const requests = Array.from({ length: 80 }, () => new Counted());
     const errors = await Promise.all(
-      requests.map((request, index) => request.by(all[index % replicas] as RequestBudgets, accountId)),
+      requests.map((request, index) => request.by(all[index % replicas] as RequestRates, accountId)),
     );
 
     const refused = requests.filter((request, index) => errors[index] !== undefined);
@@ -62,13 +62,13 @@ describe.each<[string, number, () => Promise<OpenedStore>]>([
   });
 
   it('are counted apart from each other, from the limits of the tier, and for each account', async () => {
-    const [budgets] = (await openAll()) as [RequestBudgets];
+    const [rates] = (await openAll()) as [RequestRates];
     const accountId = randomUUID();
     const first = new Counted();
-    expect(await first.by(budgets, accountId)).toBeUndefined();
+    expect(await first.by(rates, accountId)).toBeUndefined();
     const [pages, other] = [new Counted(), new Counted()];
-    await pages.by(budgets, accountId, 'pages');
-    await other.by(budgets, randomUUID());
+    await pages.by(rates, accountId, 'pages');
+    await other.by(rates, randomUUID());
 
     expect([pages, other].map(({ headers }) => headers['X-RateLimit-Remaining'])).toEqual([119, 59]);
     const state = await opened[0]?.store.peek(accountId, limitsOf({ requestsPerMinute: 5 }));
@@ -76,7 +76,7 @@ describe.each<[string, number, () => Promise<OpenedStore>]>([
   });
 });
 
-describe.each(onRedis)('the budgets while Redis is unavailable', ({ port, database, drop }) => {
+describe.each(onRedis)('the rates while Redis is unavailable', ({ port, database, drop }) => {
   afterAll(() => drop());
 
   it('are counted by each replica for its share, and hold', async () => {
@@ -87,10 +87,10 @@ describe.each(onRedis)('the budgets while Redis is unavailable', ({ port, databa
       await waitFor(() => opened.fallback.replicas === 1, 'the replica to be counted');
       proxy.cut();
       await waitFor(() => opened.isRedisUnavailable(), 'Redis to be unavailable');
-      const [budgets, accountId] = [new RequestBudgets(opened.store), randomUUID()];
+      const [rates, accountId] = [new RequestRates(opened.store), randomUUID()];
       opened.fallback.replicas = 3;
 
-      const errors = await Promise.all(Array.from({ length: 25 }, () => new Counted().by(budgets, accountId)));
+      const errors = await Promise.all(Array.from({ length: 25 }, () => new Counted().by(rates, accountId)));
 
       expect(errors.filter((error) => error === undefined)).toHaveLength(20);
     } finally {

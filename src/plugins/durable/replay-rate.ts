@@ -10,10 +10,10 @@ const MIN_REPLAY_BYTES = 4 * 1024;
 
 /**
  * Limits how much text of kept streams each account reads again from this process. A replay is refused when the account has
- * used up its budget, and runs to its end otherwise. What a replay reads above the budget counts for the next minutes.
+ * used up its bytes of the minute, and runs to its end otherwise. What a replay reads above them counts for the next minutes.
  */
 @Injectable()
-export class ReplayBudget {
+export class ReplayRate {
   /** The bytes of the current minute, and what is left over from the minutes before. */
   private readonly used = new Map<string, number>();
   private minuteEndsAt = 0;
@@ -22,8 +22,8 @@ export class ReplayBudget {
    * Begins a replay.
    *
    * @returns a function to call with the number of bytes that the replay has read.
-   * @throws {ServiceError} `rate_limit_exceeded` when the budget is used up. The headers `X-RateLimit-*` of the response
-   *   then show the budget in bytes.
+   * @throws {ServiceError} `rate_limit_exceeded` when the bytes of the minute are used up. The headers `X-RateLimit-*` of the response
+   *   then show the rate in bytes.
    */
   begin(accountId: string, response: Response): (bytes: number) => void {
     this.startMinute();
@@ -44,7 +44,7 @@ export class ReplayBudget {
     this.used.set(accountId, (this.used.get(accountId) ?? 0) + bytes);
   }
 
-  /** Takes the budget of each minute that is over from the used bytes. */
+  /** Takes the bytes of each minute that is over from the used bytes. */
   private startMinute(): void {
     const now = performance.now();
     if (now < this.minuteEndsAt) return;

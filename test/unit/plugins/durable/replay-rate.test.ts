@@ -1,25 +1,25 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { REPLAYED_BYTES_PER_MINUTE, ReplayBudget } from '../../../../src/plugins/durable/replay-budget.js';
+import { REPLAYED_BYTES_PER_MINUTE, ReplayRate } from '../../../../src/plugins/durable/replay-rate.js';
 import { FakeResponse } from './fake-response.js';
 
 const MINUTE_MS = 60_000;
 const MIN_BYTES = 4 * 1024;
 
-let budget: ReplayBudget;
+let rate: ReplayRate;
 let response: FakeResponse;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  budget = new ReplayBudget();
+  rate = new ReplayRate();
   response = new FakeResponse();
 });
 
-const begin = (accountId: string) => budget.begin(accountId, response.asResponse);
-const accounts = (): number => (Reflect.get(budget, 'used') as Map<string, number>).size;
+const begin = (accountId: string) => rate.begin(accountId, response.asResponse);
+const accounts = (): number => (Reflect.get(rate, 'used') as Map<string, number>).size;
 const refused = (retryAfterSeconds: number) =>
   expect.objectContaining({ code: 'rate_limit_exceeded', retryAfterSeconds }) as Error;
 
-describe('the budget of an account for replays', () => {
+describe('the rate of an account for replays', () => {
   it('ends with the replay that exhausts it, until the end of the minute and for this account only', () => {
     const read = begin('ada');
     vi.advanceTimersByTime(15_000);
@@ -32,7 +32,7 @@ describe('the budget of an account for replays', () => {
     begin('ada');
   });
 
-  it('refuses with the headers of the budget, in bytes', () => {
+  it('refuses with the headers of the rate, in bytes', () => {
     begin('ada')(REPLAYED_BYTES_PER_MINUTE);
     expect(() => begin('ada')).toThrow(refused(60));
     expect(response.setHeader.mock.calls).toEqual([
