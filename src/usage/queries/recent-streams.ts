@@ -12,8 +12,9 @@ import type { UsageClient } from '../record/usage-record.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
 import type { FailureCause } from '../../upstreams/contract/provider-failure.js';
 import { ledgerText } from '../store/ledger-text.js';
+import { ledgerRow, type LedgerRow } from '../store/record-columns.js';
 import { readAttempts } from '../store/stored-attempts.js';
-import { receiptOf, type Receipt, type ReceiptRow } from './receipt-row.js';
+import { receiptOf, type Receipt } from './receipt-row.js';
 import { equal, scopeOf, type RequestScopeFilter } from './request-scope.js';
 
 /** A receipt with the account and the credential that the stream used. */
@@ -43,14 +44,8 @@ export interface StreamFilter extends RequestScopeFilter {
   readonly before?: TimePosition | undefined;
 }
 
-interface ListedRow extends ReceiptRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly credential: UsageClient['credential'];
-  readonly key_id: string | null;
-  readonly key_prefix: string | null;
-  readonly error_code: string | null;
-}
+/** A row as the drivers return it. */
+type StoredRow = Readonly<Record<string, unknown>>;
 
 const LATEST = {
   sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT 1`,
@@ -74,7 +69,7 @@ export class RecentStreams {
   async list(filter: StreamFilter, limit: number): Promise<TimePage<ListedStream>> {
     const { from, to, credential, upstream, outcomes = [], before } = filter;
     const { scope, filter: conditions } = scopeOf(filter);
-    const { rows, next } = await pageByTime<ListedRow>(
+    const { rows, next } = await pageByTime<StoredRow>(
       this.database,
       {
         table: 'usage_records',
@@ -88,7 +83,7 @@ export class RecentStreams {
       before && { time: before.time, id: ledgerText(before.id) },
       limit,
     );
-    return { rows: rows.map(listedStreamOf), next };
+    return { rows: rows.map(ledgerRow).map(listedStreamOf), next };
   }
 
   /** Returns the latest stream of the account with this request id that is over, or `undefined`. */
@@ -106,16 +101,16 @@ export class RecentStreams {
   /** Returns the stream with this record id, of any account, or `undefined`. */
   async findRecord(id: string): Promise<ListedStream | undefined> {
     const sql = 'SELECT * FROM usage_records WHERE id = :id';
-    const [row] = await orUnavailable(queryRows<ListedRow>(this.database, sql, { id: ledgerText(id) }));
-    return row && listedStreamOf(row);
+    const [row] = await orUnavailable(queryRows<StoredRow>(this.database, sql, { id: ledgerText(id) }));
+    return row && listedStreamOf(ledgerRow(row));
   }
 
   /** The client chooses the request id, so one id can have any number of records: an index has them in this order. */
-  private async latest(accountId: string, requestId: string): Promise<ListedRow | undefined> {
+  private async latest(accountId: string, requestId: string): Promise<LedgerRow | undefined> {
     const parameters = { account: ledgerText(accountId), request: ledgerText(requestId) };
     const sql = LATEST[engineOf(this.database)];
-    const [row] = await orUnavailable(queryRows<ListedRow>(this.database, sql, parameters));
-    return row;
+    const [row] = await orUnavailable(queryRows<StoredRow>(this.database, sql, parameters));
+    return row && ledgerRow(row);
   }
 }
 
@@ -124,12 +119,12 @@ function oneOf(outcomes: readonly StreamOutcome[]): readonly Condition[] {
   return [(mark) => `outcome IN (${outcomes.map((outcome) => mark(outcome)).join(', ')})`];
 }
 
-function listedStreamOf(row: ListedRow): ListedStream {
+function listedStreamOf(row: LedgerRow): ListedStream {
   return {
     ...receiptOf(row),
     id: row.id,
     accountId: row.account_id,
-    credential: row.credential,
+    credential: row.credential as UsageClient['credential'],
     keyId: row.key_id,
     keyPrefix: row.key_prefix,
     errorCode: row.error_code,

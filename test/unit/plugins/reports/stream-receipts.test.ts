@@ -4,14 +4,13 @@ import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
 import { ReceiptSemaphore, StreamReceipts } from '../../../../src/plugins/reports/stream-receipts.js';
-import type { ReceiptRow } from '../../../../src/usage/queries/receipt-row.js';
 import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';
 import { RecentStreams } from '../../../../src/usage/queries/recent-streams.js';
 import { ROW } from '../../usage/queries/receipt-row.js';
 import { Latch } from '../../../support/latch.js';
 
 describe('the receipts of an account', () => {
-  const query = vi.fn<(text: string, values: unknown[]) => Promise<ReceiptRow[]>>();
+  const query = vi.fn<(text: string, values: unknown[]) => Promise<(typeof ROW)[]>>();
   const checkSoon = vi.fn<() => Promise<void>>();
   let receipts: StreamReceipts;
 

@@ -1,7 +1,5 @@
-import type { ReceiptRow } from '../../../../src/usage/queries/receipt-row.js';
-
 /** The row of a complete stream. */
-export const ROW: ReceiptRow = {
+export const ROW = {
   request_id: 'r-1',
   model: 'acme/fast',
   surface: 'messages',
