@@ -13,34 +13,10 @@ const tokens = (remaining: number) => ({ limit: 500, remaining, resetSeconds: 9 
 describe('a refusal', () => {
   it.each<[Refusal, TokenDemand | undefined, string, string]>([
     [
-      refusal('requestsPerMinute', { requestsPerMinute: { limit: 20, remaining: 0, resetSeconds: 9 } }),
-      undefined,
-      'rate_limit_exceeded',
-      'The tier allows 20 requests per minute. A minute begins with its first request.',
-    ],
-    [
       refusal('concurrentStreams', { concurrentStreams: { limit: 3, remaining: 0 } }),
       undefined,
       'concurrency_limit_exceeded',
       'The tier allows 3 concurrent streams.',
-    ],
-    [
-      refusal('tokensPerDay', { tokensPerDay: tokens(7) }),
-      { atLeast: 30, atMost: 30 },
-      'quota_exceeded',
-      'The tier allows 500 tokens per day. 7 remain until midnight UTC, and this request needs up to 30.',
-    ],
-    [
-      refusal('tokensPerMinute', { tokensPerMinute: tokens(0) }),
-      undefined,
-      'rate_limit_exceeded',
-      'The tier allows 500 tokens per minute. 0 remain in this minute, which began with its first request.',
-    ],
-    [
-      refusal('tokensPerDay', { tokensPerDay: tokens(70) }),
-      { atLeast: 130, atMost: 130, prompt: 30 },
-      'quota_exceeded',
-      'The tier allows 500 tokens per day. 70 remain until midnight UTC, and this request needs up to 130. Set max_tokens to at most 40.',
     ],
     [
       refusal('requestsPerMinute', { requestsPerMinute: { limit: 1, remaining: 0, resetSeconds: 9 } }),
