@@ -1,7 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RouteConfig } from '../../../../src/platform/config/config.js';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
-import type { Attempt } from '../../../../src/upstreams/completion/attempt.js';
+import type { Attempt, AttemptTracer } from '../../../../src/upstreams/completion/attempt.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-stream.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
@@ -167,6 +168,23 @@ describe('a completion', () => {
 });
 
 describe('a route that fails before its first text', () => {
+  it('is followed in the context of the request when this is traced, also in a callback of a connection', () => {
+    const place = new AsyncLocalStorage<string>();
+    const places: (string | undefined)[] = [];
+    const begin: AttemptFactory['begin'] = (_, _route, onChange) => {
+      places.push(place.getStore());
+      attempts.push(new FakeAttempt(onChange));
+      return attempts.at(-1) as unknown as Attempt;
+    };
+    place.run('in the request', () => {
+      new FailoverStream(COMPLETION, ROUTES[Symbol.iterator](), { begin, tracer: {} as AttemptTracer }, onOver);
+    });
+    place.run('in the connection', () => {
+      attempt(0).sends(FAILED);
+    });
+    expect(places).toEqual(['in the request', 'in the request']);
+  });
+
   it('is replaced by the next route, and nothing that it has sent is returned', async () => {
     open();
     attempt(0).sends(USAGE, FAILED);
