@@ -1,7 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { describeStrategies, type StrategyType } from '../../../../src/auth/strategies/all-strategies.js';
-import { hasBearerHeader } from '../../../../src/auth/bearer/bearer-header.js';
 
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-Badge' } as const;
 
@@ -45,19 +44,5 @@ describe('the security schemes of plugins', () => {
     const document = documentWith();
     describeStrategies(document, [strategy('badge', SCHEME)]);
     expect(document.components).toEqual({ securitySchemes: { badge: SCHEME } });
-  });
-});
-
-describe('a bearer header', () => {
-  it.each([
-    ['Bearer abc', true],
-    ['bearer', true],
-    ['BEARER\tabc', true],
-    ['Bearerabc', false],
-    ['Basic bearer', false],
-    ['', false],
-    [undefined, false],
-  ])('is there in %j: %s', (authorization, expected) => {
-    expect(hasBearerHeader({ headers: { authorization } } as Parameters<typeof hasBearerHeader>[0])).toBe(expected);
   });
 });

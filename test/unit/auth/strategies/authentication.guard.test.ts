@@ -3,7 +3,7 @@ import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
 import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import { contextOf, requestWith, TIER } from '../requests.js';
-import { Decided, type Decision, newGuard, SEND_A_KEY } from './callers.js';
+import { Decided, type Decision, newGuard } from './callers.js';
 
 const ADA: Principal = { accountId: 'ada', tier: TIER, credential: { kind: 'external', id: 'x' } };
 
@@ -14,13 +14,6 @@ function guardOf(...decisions: Decision[]): AuthenticationGuard {
 }
 
 describe('the guard of authentication', () => {
-  const accept: Decision = (strategy) => {
-    strategy.success(ADA);
-  };
-  const fail: Decision = (strategy) => {
-    strategy.fail();
-  };
-
   it('gives requests at the same time their own principals, in any order of the answers', async () => {
     const decisions: (() => void)[] = [];
     const bob: Principal = { ...ADA, accountId: 'bob' };
@@ -41,16 +34,6 @@ describe('the guard of authentication', () => {
     expect(requests.map(({ context }) => context.principal)).toEqual([ADA, bob, undefined]);
   });
 
-  it('refuses a caller whom no strategy knows, with the challenge for a missing credential', async () => {
-    const request = requestWith();
-    await expect(guardOf(fail, fail).canActivate(contextOf(request))).rejects.toMatchObject({
-      code: 'unauthenticated',
-      message: SEND_A_KEY,
-      headers: { 'WWW-Authenticate': 'Bearer realm="chat"' },
-    });
-    expect(request.context).toEqual({});
-  });
-
   it('sends the first challenge of a strategy that is a text', async () => {
     const guard = guardOf(
       (strategy) => {
@@ -68,35 +51,6 @@ describe('the guard of authentication', () => {
       message: 'The API key is unknown, expired or revoked.',
       headers: { 'WWW-Authenticate': 'Bearer realm="chat", error="invalid_token"' },
     });
-  });
-
-  it('sends the challenge of a single strategy', async () => {
-    const guard = guardOf((strategy) => {
-      strategy.fail('Basic realm="other"');
-    });
-    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
-      message: SEND_A_KEY,
-      headers: { 'WWW-Authenticate': 'Basic realm="other"' },
-    });
-  });
-
-  it('refuses the caller of a strategy that passes the request on without a decision', async () => {
-    const guard = guardOf((strategy) => {
-      strategy.pass();
-    }, accept);
-    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
-      code: 'unauthenticated',
-      headers: { 'WWW-Authenticate': 'Bearer realm="chat"' },
-    });
-  });
-
-  it('makes an error of what a strategy fails with', async () => {
-    const guard = guardOf((strategy) => {
-      strategy.error('away');
-    });
-    const failed = guard.canActivate(contextOf(requestWith()));
-    await expect(failed).rejects.toBeInstanceOf(Error);
-    await expect(failed).rejects.toMatchObject({ cause: 'away' });
   });
 
   const failingWith = (error: unknown) =>
