@@ -1,10 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
 import { ReceiptSemaphore, StreamReceipts } from '../../../../src/plugins/reports/stream-receipts.js';
-import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';
 import { RecentStreams } from '../../../../src/usage/queries/recent-streams.js';
 import { ROW } from '../../usage/queries/receipt-row.js';
 import { Latch } from '../../../support/latch.js';
@@ -60,22 +58,6 @@ describe('the receipts of an account', () => {
   it('are unavailable with the database', async () => {
     query.mockRejectedValue(new Error('connect ECONNREFUSED'));
     await expect(receipts.find('ada', 'r-1')).rejects.toMatchObject({ code: 'unavailable' });
-  });
-
-  it('are looked up within the limits of their account, or not found', async () => {
-    vi.useRealTimers();
-    const semaphore = new ReceiptSemaphore(new ShedLoad());
-    const passed = vi.spyOn(semaphore, 'run');
-    const none = undefined as never;
-    const controller = new UsageController(none, none, receipts, semaphore, none, none);
-    const ada = { accountId: 'ada' } as Principal;
-    query.mockResolvedValueOnce([ROW]);
-    expect(await controller.receipt(ada, 'r-1')).toMatchObject({ request_id: 'r-1' });
-    await expect(controller.receipt(ada, 'r-2')).rejects.toMatchObject({
-      code: 'not_found',
-      message: 'There is no receipt for this request id. A running stream has no receipt yet.',
-    });
-    expect(passed.mock.calls.map(([account]) => account)).toEqual(['ada', 'ada']);
   });
 });
 

@@ -19,20 +19,6 @@ describe('the semaphore of reports', () => {
   };
   const turn = () => new Promise(setImmediate);
 
-  it('allows two reports of an account, and refuses a third until one has ended', async () => {
-    const { semaphore, over, shed, hold } = held();
-    const running = [hold('ada'), hold('ada')];
-    await expect(semaphore.run('ada', () => Promise.resolve())).rejects.toMatchObject({
-      code: 'concurrency_limit_exceeded',
-      message: 'An account can request at most 2 reports at the same time.',
-      retryAfterSeconds: 1,
-    });
-    expect(shed()).toBe(1);
-    over.open();
-    await Promise.all(running);
-    await expect(semaphore.run('ada', () => Promise.resolve('third'))).resolves.toBe('third');
-  });
-
   it('runs three reports, lets thirty wait, and refuses more', async () => {
     const { semaphore, over, started, shed, hold } = held();
     const reports = Array.from({ length: 33 }, (_, index) => hold(`account ${index}`, index));
