@@ -50,16 +50,6 @@ describe('the facts of a receipt', () => {
     expect(facts.filter((fact) => fact.includes('tokens/s'))).toEqual([]);
   });
 
-  it.each([
-    [0, '$0.00'],
-    [0.000123, '$0.000123'],
-    [0.0099, '$0.0099'],
-    [0.01, '$0.01'],
-    [1, '$1.00'],
-  ])('show a cost of %d as %s', (cost, shown) => {
-    expect(receiptFacts({ ...RECEIPT, cost })[2]).toBe(shown);
-  });
-
   it('leave out what is not known', () => {
     const tokens = { ...RECEIPT.tokens, input: null, output: null, source: 'unknown' } as const;
     const unknown = { finish_reason: null, first_text_at: null, ended_at: null, cost: null, currency: null };
