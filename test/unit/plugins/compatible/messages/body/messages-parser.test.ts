@@ -4,7 +4,6 @@ import { MESSAGES_PARSER } from '../../../../../../src/plugins/compatible/messag
 
 const hello = { role: 'user', content: 'Hello' };
 const base = { model: 'acme/fast', max_tokens: 100, messages: [hello] };
-const PNG = 'iVBORw0KGgo=';
 
 async function parse(members: object) {
   const ignored: string[] = [];
@@ -22,16 +21,6 @@ async function problems(members: object): Promise<unknown> {
 }
 
 describe('a body of POST messages', () => {
-  it('becomes a conversation', async () => {
-    expect(await parse({})).toEqual({
-      conversation: { model: 'acme/fast', max_tokens: 100, messages: [hello] },
-      isStream: false,
-      thinking: 'none',
-      mapped: [{ message: hello, path: 'messages.0', parts: [] }],
-      ignored: [],
-    });
-  });
-
   it('passes its options on under the names of the service', async () => {
     const { conversation, isStream } = await parse({
       stream: true,
@@ -69,108 +58,6 @@ describe('a body of POST messages', () => {
     const parsed = await parse(members);
     expect(parsed.conversation.reasoning).toEqual(reasoning);
     expect(parsed.thinking).toBe(thinking);
-  });
-
-  it('keeps the turns of a conversation with thinking, tools and images', async () => {
-    const messages = [
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'Compare.' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
-          {
-            type: 'image',
-            source: { type: 'url', url: 'https://example.com/a.png' },
-            cache_control: { type: 'ephemeral' },
-          },
-        ],
-      },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'thinking', thinking: 'Hm', signature: 'proof' },
-          { type: 'redacted_thinking', data: 'sealed' },
-          { type: 'text', text: '', citations: null },
-          { type: 'tool_use', id: 'call-1', name: 'weather', input: { city: 'Rome' }, caller: { type: 'direct' } },
-          { type: 'tool_use', id: 'call-2', name: 'weather', input: {}, signature: 'signed' },
-        ],
-      },
-      {
-        role: 'user',
-        content: [
-          { type: 'tool_result', tool_use_id: 'call-1', content: 'sunny' },
-          {
-            type: 'tool_result',
-            tool_use_id: 'call-2',
-            is_error: true,
-            content: [
-              { type: 'text', text: 'no city' },
-              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
-            ],
-          },
-          { type: 'text', text: 'And now?' },
-        ],
-      },
-    ];
-    const { conversation, mapped, ignored } = await parse({ messages });
-    expect(conversation.messages).toEqual([
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'Compare.' },
-          { type: 'image', url: `data:image/png;base64,${PNG}`, mediaType: 'image/png' },
-          { type: 'image', url: 'https://example.com/a.png', cache: {} },
-        ],
-      },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'reasoning', text: 'Hm', signature: 'proof' },
-          { type: 'reasoning', text: '', encrypted: 'sealed' },
-          { type: 'tool_call', id: 'call-1', name: 'weather', json: '{"city":"Rome"}' },
-          { type: 'tool_call', id: 'call-2', name: 'weather', json: '{}', signature: 'signed' },
-        ],
-      },
-      {
-        role: 'tool',
-        content: [
-          { toolCallId: 'call-1', content: 'sunny' },
-          {
-            toolCallId: 'call-2',
-            isError: true,
-            content: [
-              { type: 'text', text: 'no city' },
-              { type: 'image', url: `data:image/png;base64,${PNG}`, mediaType: 'image/png' },
-            ],
-          },
-        ],
-      },
-      { role: 'user', content: 'And now?' },
-    ]);
-    expect(ignored).toEqual([]);
-    expect(mapped.map(({ parts }) => parts.at(-1))).toEqual([
-      'messages.0.content.2',
-      'messages.1.content.4',
-      'messages.2.content.1',
-      'messages.2.content.2',
-    ]);
-  });
-
-  it('joins thinking without a signature with the encrypted form that follows it', async () => {
-    const content = [
-      { type: 'thinking', thinking: 'Hm', signature: '' },
-      { type: 'redacted_thinking', data: 'sealed' },
-      { type: 'redacted_thinking', data: 'another' },
-      { type: 'thinking', thinking: '', signature: '' },
-      { type: 'text', text: 'Yes.' },
-    ];
-    expect(
-      (await parse({ messages: [hello, { role: 'assistant', content }] })).conversation.messages[1]?.content,
-    ).toEqual([
-      { type: 'reasoning', text: 'Hm', encrypted: 'sealed' },
-      { type: 'reasoning', text: '', encrypted: 'another' },
-      { type: 'text', text: 'Yes.' },
-    ]);
   });
 
   it('ignores members that change nothing and members that it does not know, and names them', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { encodeState } from '../../../../../../src/plugins/compatible/responses/reasoning-state.js';
 import { bodyField } from '../../../../../../src/plugins/compatible/responses/request/body-fields.js';
 import {
   RESPONSES_BODY,
@@ -54,23 +53,6 @@ describe('a body of POST /responses', () => {
       { role: 'assistant', content: 'No.' },
       { role: 'system', content: 'Be kind.' },
     ]);
-  });
-
-  it('reads the text of reasoning from its state, if a client has left it out', async () => {
-    const state = { text: 'Hm.', signature: 'sig' };
-    expect(await messagesOf([{ type: 'reasoning', summary: [], encrypted_content: encodeState(state) }])).toEqual([
-      { role: 'assistant', content: [{ type: 'reasoning', ...state }] },
-    ]);
-    const content = [{ type: 'reasoning_text', text: 'Raw.' }];
-    expect(await messagesOf([{ type: 'reasoning', summary: [], content, encrypted_content: null }])).toEqual([
-      { role: 'assistant', content: [{ type: 'reasoning', text: 'Raw.' }] },
-    ]);
-    expect(
-      await messagesOf([
-        { role: 'user', content: 'Hi' },
-        { type: 'reasoning', summary: [] },
-      ]),
-    ).toHaveLength(1);
   });
 
   it('reads null as a missing member', async () => {
