@@ -131,13 +131,6 @@ describe('a completion', () => {
     expect([completion.isOver, completion.isComplete, onOver.mock.calls]).toEqual([true, true, [[undefined]]]);
   });
 
-  it('is accepted when a provider has accepted the request', async () => {
-    open();
-    expect(await isSettled(completion.accepted)).toBe('pending');
-    attempt(0).sends();
-    expect(await isSettled(completion.accepted)).toBe('resolved');
-  });
-
   it('is over only when all of it is read', () => {
     open(undefined, (first) => {
       first.sends(USAGE, HEL);
@@ -200,15 +193,6 @@ describe('a route that fails before its first text', () => {
     expect(onOver).not.toHaveBeenCalled();
   });
 
-  it('at once is replaced at once', () => {
-    open(undefined, (each) => {
-      if (tried.length < 3) each.sends(FAILED);
-    });
-    expect(tried).toEqual(['a', 'b', 'c']);
-    attempt(2).sends(HEL);
-    expect(readAll()).toEqual([HEL]);
-  });
-
   it('as the last one is the failure of the completion, thrown once', async () => {
     open([ROUTES[0] as RouteConfig].values());
     attempt(0).sends(FAILED);
@@ -228,14 +212,6 @@ describe('a route that fails before its first text', () => {
       expect([tried, onOver.mock.calls]).toEqual([['a'], [[failure]]]);
     },
   );
-
-  it('at once, with a failure that every route would have, ends the completion at once', async () => {
-    open(undefined, (first) => {
-      first.sends(REJECTED);
-    });
-    await expect(completion.started).rejects.toBe(REJECTED);
-    expect([tried, onOver.mock.calls]).toEqual([['a'], [[REJECTED]]]);
-  });
 });
 
 describe('a completion that cannot begin', () => {
