@@ -147,20 +147,6 @@ describe('the writer of records that are refused', () => {
     ]);
   });
 
-  it('makes a record without texts as its ids a dead letter, under a new id', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
-    expect(store.deadLetters).toEqual([
-      {
-        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
-        requestId: undefined,
-        reason: 'A bad one.',
-        record: '{"id":7,"requestId":{}}',
-      },
-    ]);
-  });
-
   it('logs the whole record when the store fails', async () => {
     const store = new ScriptedStore();
     store.results.append = REFUSE;
@@ -169,14 +155,6 @@ describe('the writer of records that are refused', () => {
     expect(log.map(({ line }) => line)).toEqual([
       expect.objectContaining({ requestId: 'a', record: '{"id":"id a","requestId":"a"}' }),
     ]);
-  });
-
-  it('passes on an outage, and writes no dead letter', async () => {
-    const store = new ScriptedStore();
-    const results = [REFUSE, AWAY];
-    store.results.append = () => results.shift()?.() ?? Promise.resolve();
-    await expect(new RecordWriter(store).writeSome(records)).rejects.toThrow('away');
-    expect(store.calls).toEqual(['append a b c d e', 'append a b c']);
   });
 
   it('ends without records, even when the store refuses that', async () => {
