@@ -65,4 +65,10 @@ describe('npm run admin -- usage', () => {
   ])('refuses %j', async (words, message) => {
     await expect(run(...words)).rejects.toThrow(message);
   });
+
+  it('keeps the figures of a deleted account, without its address', async () => {
+    const { id } = await installation.admin('account', 'delete', '--email', 'bob@example.com');
+    const rows = JSON.parse(await run()) as { account_id: string; email: string | null; requests: number }[];
+    expect(rows.find(({ account_id }) => account_id === id)).toMatchObject({ email: null, requests: 1 });
+  });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { get, openStream } from '../../support/sse-client.js';
@@ -100,11 +102,16 @@ describe('signing in', () => {
     expect((await clientOf().signIn('long@example.com', long.slice(0, -1))).status).toBe(401);
   });
 
-  it('answers alike for an unknown address, a wrong password and what is no address at all', async () => {
+  it('answers alike for an unknown address, a wrong password, a disabled account and what is no address', async () => {
+    const { id } = await stage.service.app
+      .get(AccountsService, { strict: false })
+      .create({ email: 'disabled@example.com', password: PASSWORD });
+    await stage.service.app.get(AccountStates, { strict: false }).disable({ id });
     const answers = [];
     for (const [email, password] of [
       ['nobody@example.com', PASSWORD],
       [EMAIL, 'wrong horse battery'],
+      ['disabled@example.com', PASSWORD],
       ['no address', PASSWORD],
       ['nul\0@example.com', PASSWORD],
       [EMAIL, ''],
