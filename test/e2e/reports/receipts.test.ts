@@ -6,7 +6,7 @@ import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
-import { get, openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
+import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { atMostEvery, waitFor } from '../../support/wait-for.js';
 
@@ -113,67 +113,6 @@ describe('the receipt of a stream', () => {
     await receiptOf(stage.origin, key, answer);
     const { status, headers } = await receipt(stage.origin, key, answer.headers['x-request-id']);
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
-  });
-
-  it('is there for a stream that failed before its first text', async () => {
-    for (const provider of stage.providers) {
-      provider.next((call) => {
-        call.refuse(500);
-      });
-    }
-    const answer = await stream(stage.origin, { key });
-    expect(answer.status).toBe(502);
-    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
-      outcome: 'upstream_failed',
-      finish_reason: null,
-      first_text_at: null,
-      ended_at: TIME,
-      tokens: { input: null, output: null, source: 'unknown' },
-      cost: null,
-      attempts: [
-        { upstream: 'acme', code: 'upstream_error' },
-        { upstream: 'backup', code: 'upstream_error' },
-      ],
-    });
-  });
-
-  it('is there for a stream that was cut after some text', async () => {
-    const latch = new Latch();
-    stage.provider.next(async (call) => {
-      call.head().text('Hello');
-      await latch.opened;
-      await call.cut();
-    });
-    const answer = await openStream(stage.origin, { key });
-    await answer.block(1);
-    latch.open();
-    await answer.over;
-    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
-      outcome: 'upstream_failed',
-      first_text_at: TIME,
-      tokens: { source: 'estimated' },
-      attempts: [{ upstream: 'acme', code: 'upstream_error' }],
-    });
-  });
-
-  it.each([false, true])('is there for a client that leaves (after text: %s)', async (hasText) => {
-    const requestId = randomUUID();
-    stage.provider.next((call) => {
-      if (hasText) call.head().text('Hello');
-    });
-    const count = stage.provider.calls.length;
-    const { answer, leave } = startStream(stage.origin, { key, headers: { 'x-request-id': requestId } });
-    await waitFor(() => stage.provider.calls[count], 'the call');
-    if (hasText) await (await answer).block(1);
-    leave();
-    const found = await waitFor(
-      atMostEvery(REQUEST_EVERY_MS, async () => {
-        const { status, raw } = await receipt(stage.origin, key, requestId);
-        return status === 200 ? (JSON.parse(raw) as object) : undefined;
-      }),
-      'the receipt',
-    );
-    expect(found).toMatchObject({ outcome: 'client_gone', first_text_at: hasText ? TIME : null });
   });
 
   it('is there for a stream whose key was revoked, for another key of the account', async () => {
