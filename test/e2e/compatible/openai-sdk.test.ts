@@ -78,54 +78,6 @@ describe('the OpenAI SDK', () => {
     expect(await runner.finalContent()).toBe('Hello');
   });
 
-  it('calls two tools at once, streamed and whole, and sends their results back', async () => {
-    const calls = [
-      ...callParts('call_1', 'weather', '{"city":"Rome"}'),
-      ...callParts('call_2', 'weather', '{"city":"Oslo"}'),
-    ];
-    model.answers(...calls, COMPLETE);
-    const body = { tools: [WEATHER], tool_choice: 'required' as const, parallel_tool_calls: true };
-    const { choices } = await openai.chat.completions
-      .stream({ model: 'fast', messages: HELLO, ...body })
-      .finalChatCompletion();
-    const message = choices[0]?.message;
-    expect(choices[0]?.finish_reason).toBe('tool_calls');
-    const expected = [
-      { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
-      { id: 'call_2', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
-    ];
-    expect(message?.tool_calls).toMatchObject(expected);
-    expect(model.lastCall).toMatchObject({
-      tools: [{ name: 'weather', parameters: WEATHER.function.parameters, strict: true }],
-      toolChoice: 'required',
-    });
-
-    model.answers(...calls, COMPLETE);
-    const answer = (await whole(body)).choices[0];
-    expect(answer).toMatchObject({ finish_reason: 'tool_calls', message: { content: null, tool_calls: expected } });
-
-    model.answers(say('Both are sunny.'), COMPLETE);
-    await whole({
-      ...body,
-      messages: [
-        ...HELLO,
-        (answer as NonNullable<typeof answer>).message,
-        { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
-        { role: 'tool', tool_call_id: 'call_2', content: [{ type: 'text', text: 'sunny, too' }] },
-      ],
-    });
-    expect(model.lastCall.messages.slice(1)).toMatchObject([
-      { role: 'assistant', content: [{ type: 'tool_call', id: 'call_1', json: '{"city":"Rome"}' }, { id: 'call_2' }] },
-      {
-        role: 'tool',
-        content: [
-          { toolCallId: 'call_1', content: 'sunny' },
-          { toolCallId: 'call_2', content: 'sunny, too' },
-        ],
-      },
-    ]);
-  });
-
   it('sends images, a JSON schema and an effort', async () => {
     model.answers(say('{"color":"red"}'), COMPLETE);
     const schema = { type: 'object', properties: { color: { type: 'string' } } };

@@ -116,24 +116,6 @@ describe('Settings > API keys', () => {
     }
   });
 
-  it('requires a confirmation before it revokes, and revokes by a form alone', async () => {
-    const { id, key } = await create({ name: 'to be revoked' });
-    const question = await ada.get(`${PATH}/${id}/revoke`);
-    expect(await question.body()).toMatch(
-      new RegExp(`<form method="post" action="${PATH}/${id}/revoke".*Revoke</button>`, 's'),
-    );
-    expect(await statusWith(key)).toBe(200);
-
-    const answer = await ada.postForm(`${PATH}/${id}/revoke`);
-    expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=revoked`]);
-    expect(await statusWith(key)).toBe(401);
-    expect(await (await ada.get(`${PATH}?done=revoked`)).body()).toMatch(
-      /role="status">The key was revoked\..*Revoked</s,
-    );
-    expect((await ada.get(`${PATH}/${id}/revoke`)).status).toBe(303);
-    expect((await ada.postForm(`${PATH}/${id}/revoke`)).status).toBe(303);
-  });
-
   it('changes the name and the limits of a key, and removes limits that are empty', async () => {
     const { id } = await create({ name: 'before' });
     const save = (fields: Record<string, string>) => ada.postForm(`${PATH}/${id}/edit`, { name: 'after', ...fields });
