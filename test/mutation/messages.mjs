@@ -15,7 +15,7 @@ export const strykerPlugins = [
   }),
 ];
 
-export function isMessage({ node }) {
+function isMessage({ node }) {
   const { callee } = node;
   if (node.type === 'NewExpression') return ERROR.test(callee.name ?? '');
   if (callee.type === 'Super') return true;

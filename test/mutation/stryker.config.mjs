@@ -3,8 +3,9 @@ const report = `test/mutation/output/${path.replaceAll('/', '-')}`;
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  testRunner: 'warm',
-  plugins: ['./test/mutation/runner.mjs', './test/mutation/messages.mjs', './test/mutation/left-out.mjs'],
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/mutation/vitest.config.ts' },
+  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/messages.mjs'],
   ignorers: ['messages'],
   mutate: [`src/${path}/**/*.ts`, '!src/**/*.{module,entity,dto,decorator}.ts'],
   coverageAnalysis: 'perTest',
@@ -14,7 +15,7 @@ export default {
   // Mutants of code that did not change, judged by tests that did not change, keep their result.
   incremental: true,
   incrementalFile: `${report}.incremental.json`,
-  concurrency: 3,
+  concurrency: 2,
   timeoutMS: 15_000,
   reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, skipFull: true },

@@ -10,6 +10,8 @@ export default defineConfig({
     setupFiles: ['support/setup.ts', 'mutation/setup.ts'],
     include: suiteOf(process.env.MUTATED_PATH ?? '') ?? [],
     isolate: false,
+    // Instrumented code takes several times as long.
+    testTimeout: 60_000,
     // Those that measure work would measure the instrumentation.
     testNamePattern: /^(?!.*(?:in no time|of a long (?:text|prompt)))/,
   },
