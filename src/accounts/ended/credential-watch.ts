@@ -4,15 +4,16 @@ import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { inChunks } from '../../platform/common/in-chunks.js';
 import { Registry } from '../../platform/common/registry.js';
 import { CredentialDatabase } from '../../platform/database/credential-database.js';
+import { Account } from '../account/account.entity.js';
 import { ApiKey } from '../api-keys/api-key.entity.js';
 import { idleSince, Session, sessionEndOf } from '../sessions/session.entity.js';
 import { AccountChanges } from '../credentials/account-changes.js';
 
 const IDS_PER_QUERY = 500;
 
-/** An API key or a session. */
+/** An API key, a session, or an account whose callers have a credential of a plugin. */
 export interface WatchedCredential {
-  readonly kind: 'api_key' | 'session';
+  readonly kind: 'api_key' | 'session' | 'account';
   readonly id: string;
   readonly accountId: string;
   readonly expiresAt?: Date | null | undefined;
@@ -21,16 +22,17 @@ export interface WatchedCredential {
 }
 
 type Listener = () => void;
-type Validity = Pick<ApiKey, 'id' | 'expiresAt'>;
+type Validity = Pick<Watched, 'expiresAt'> & { readonly id: string };
 
 interface Watched {
   readonly kind: WatchedCredential['kind'];
   readonly accountId: string;
   readonly listeners: Registry<Listener>;
+  /** `null`: never. `undefined` for an account that no check has found: a plugin may name accounts that are not in the database. */
   expiresAt: Date | null | undefined;
 }
 
-/** Notifies listeners when a key or a session is no longer valid, regardless of which process ended it. */
+/** Notifies listeners when a key, a session or an account is no longer valid, regardless of which process ended it. */
 @Injectable()
 export class CredentialWatch implements OnModuleDestroy {
   private readonly watched = new Map<string, Watched>();
@@ -49,16 +51,16 @@ export class CredentialWatch implements OnModuleDestroy {
   /**
    * Watches a credential.
    *
-   * @param onEnded called once, when the credential is revoked, expires or is deleted. Must not throw. Always called after
+   * @param onEnded called once, when the credential is revoked, expires or is deleted, or its account is disabled or deleted. Must not throw. Always called after
    * this method has returned, also for a credential that has ended already.
    * @returns a function that ends the watch.
    */
   watch(credential: WatchedCredential, onEnded: Listener): () => void {
-    const { id, accountId, readAt = this.changes.position } = credential;
+    const { id, kind, accountId, readAt = this.changes.position } = credential;
     const watched = this.watched.get(id) ?? this.begin(credential);
     const remove = watched.listeners.add(onEnded);
-    // The credential may have ended between its check and this watch.
-    if (this.changes.hasChangedSince(accountId, readAt)) void this.checkAll([id]);
+    // The credential may have ended between its check and this watch. Nobody knows when a plugin has read the account.
+    if (kind === 'account' || this.changes.hasChangedSince(accountId, readAt)) void this.checkAll([id]);
     return () => {
       if (remove() && watched.listeners.size === 0 && this.watched.get(id) === watched) this.watched.delete(id);
     };
@@ -107,7 +109,7 @@ export class CredentialWatch implements OnModuleDestroy {
   }
 
   private async notifyEnded(ids: readonly string[]): Promise<void> {
-    for (const kind of ['api_key', 'session'] as const) {
+    for (const kind of ['api_key', 'session', 'account'] as const) {
       const ofKind = ids.filter((id) => this.watched.get(id)?.kind === kind);
       for (const some of inChunks(ofKind, IDS_PER_QUERY)) {
         const valid = new Map((await this.validAmong(kind, some)).map((row) => [row.id, row]));
@@ -121,6 +123,7 @@ export class CredentialWatch implements OnModuleDestroy {
   }
 
   private async validAmong(kind: WatchedCredential['kind'], ids: readonly string[]): Promise<readonly Validity[]> {
+    if (kind === 'account') return this.enabledAmong(ids);
     const now = this.now();
     const select = { id: true, expiresAt: true } as const;
     const valid = { id: In(ids), account: { disabledAt: IsNull() } };
@@ -137,6 +140,18 @@ export class CredentialWatch implements OnModuleDestroy {
         { ...unrevoked, expiresAt: IsNull() },
         { ...unrevoked, expiresAt },
       ],
+    });
+  }
+
+  private async enabledAmong(ids: readonly string[]): Promise<readonly Validity[]> {
+    const select = { id: true, disabledAt: true } as const;
+    const found = await this.database.repository(Account).find({ select, where: { id: In(ids) } });
+    const accounts = new Map(found.map((account) => [account.id, account]));
+    return ids.flatMap((id): Validity[] => {
+      const account = accounts.get(id);
+      if (account === undefined)
+        return this.watched.get(id)?.expiresAt === undefined ? [{ id, expiresAt: undefined }] : [];
+      return account.disabledAt === null ? [{ id, expiresAt: null }] : [];
     });
   }
 

@@ -14,7 +14,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Ends a stream. The client receives `reason` as the error. */
 export type EndStream = (reason: ServiceError) => void;
 
-/** Holds all streams of this process. Ends a stream when its API key or session ends. Lets the streams finish at shutdown. */
+/** Holds all streams of this process. Ends a stream when its credential or its account ends. Lets the streams finish at shutdown. */
 @Injectable()
 export class OpenStreams {
   private readonly running = new Registry<EndStream>();
@@ -94,7 +94,7 @@ export class OpenStreams {
   }
 
   /**
-   * Calls `end` with `key_revoked` when the API key or session of the principal ends.
+   * Calls `end` with `key_revoked` when the credential of the principal ends, or its account.
    *
    * @returns a function that ends the watch.
    */
@@ -110,10 +110,19 @@ export class OpenStreams {
         return this.credentials.watch({ ...credential, id: credential.sessionId, accountId }, () => {
           end(new ServiceError('key_revoked', 'The session has ended.'));
         });
-      case 'external':
-        return watchExternal(credential, this.now, (message) => {
+      case 'external': {
+        const onEnded = (message: string): void => {
           end(new ServiceError('key_revoked', message));
+        };
+        const unwatch = watchExternal(credential, this.now, onEnded);
+        const unwatchAccount = this.credentials.watch({ kind: 'account', id: accountId, accountId }, () => {
+          onEnded('The account was disabled or deleted.');
         });
+        return () => {
+          unwatch();
+          unwatchAccount();
+        };
+      }
     }
   }
 

@@ -80,6 +80,32 @@ describe.each(await testEngines())('on $name', (engine) => {
       }, PATIENCE);
     });
 
+    it('notifies of an account that is disabled or deleted, for callers with a credential of a plugin', async () => {
+      const emails = [
+        'to-disable@example.com',
+        'to-delete@example.com',
+        'disabled-before@example.com',
+        'stays@example.com',
+      ];
+      const ids: string[] = [];
+      for (const email of emails) ids.push((await createKey(suite.app, email)).accountId);
+      await suite.other.get(AccountStates).disable('disabled-before@example.com');
+      const ended: string[] = [];
+      const watchAccount = (id: string) =>
+        suite.get(CredentialWatch).watch({ kind: 'account', id, accountId: id }, () => ended.push(id));
+      const unwatch = [...ids, 'of-the-plugin'].map(watchAccount);
+      await vi.waitFor(() => {
+        expect(ended).toEqual([ids[2]]);
+      }, PATIENCE);
+      await suite.other.get(AccountStates).disable('to-disable@example.com');
+      await suite.other.get(AccountStates).delete('to-delete@example.com');
+      await suite.get(AccountChanges).notice([...ids, 'of-the-plugin']);
+      await vi.waitFor(() => {
+        expect(ended.toSorted()).toEqual(ids.slice(0, 3).toSorted());
+      }, PATIENCE);
+      for (const each of unwatch) each();
+    });
+
     it('notifies at the new expiry date of a key', async () => {
       const key = await createKey(suite.app, 'shortened@example.com');
       const onExpired = vi.fn();

@@ -20,7 +20,7 @@ describe('the streams of a process that stops', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     streams = new OpenStreams(
-      {} as CredentialWatch,
+      { watch: () => () => undefined } as unknown as CredentialWatch,
       new DrainState(),
       new ShedLoad(),
       { maxStreams: 9 } as Config,
@@ -132,6 +132,7 @@ describe('an open stream', () => {
   it.each([
     [KEY, 'api_key k1 of ada', 'The API key was revoked, has expired, or belongs to a disabled account.'],
     [SESSION, 'session s1 of ada', 'The session has ended.'],
+    [of({ kind: 'external', id: 'x' }), 'account ada of ada', 'The account was disabled or deleted.'],
   ] as const)('ends with its credential: %#', (principal, watched, message) => {
     const over = streams.add(principal, end);
     expect(watches).toEqual([watched]);
