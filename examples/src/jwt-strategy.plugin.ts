@@ -2,10 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   AccountsService,
   ChatPlugin,
+  CLOCK,
   isText,
   parseJsonObject,
   PLUGIN_CONFIG,
   ServiceError,
+  type Clock,
   type JsonObject,
   type Principal,
   type SecurityScheme,
@@ -30,6 +32,7 @@ export class JwtStrategy extends Strategy {
   constructor(
     @Inject(PLUGIN_CONFIG) private readonly config: z.infer<typeof Config>,
     private readonly accounts: AccountsService,
+    @Inject(CLOCK) private readonly now: Clock,
   ) {
     super();
   }
@@ -48,7 +51,7 @@ export class JwtStrategy extends Strategy {
     const { email, exp } = this.claimsOf(token);
     if (!isText(email) || typeof exp !== 'number') throw refused('The token needs the claims "email" and "exp".');
     const expiresAt = new Date(exp * 1_000);
-    if (expiresAt.getTime() <= Date.now()) throw refused('The token has expired.');
+    if (expiresAt.getTime() <= this.now()) throw refused('The token has expired.');
     const account = await this.accounts.findByEmail(email);
     if (account === undefined || account.disabledAt !== null) throw refused('The token is for no active account.');
     const credential = { kind: 'external', id: `jwt:${email}`, expiresAt } as const;
