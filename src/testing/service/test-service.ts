@@ -7,6 +7,7 @@ import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-
 import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { SESSION_COOKIE } from '../../auth/session/session-cookie.js';
 import { AppModule } from '../../app.module.js';
+import { ConfigReload } from '../../models/config-reload.js';
 import { createService, createServiceBy, type CreateApplication } from '../../platform/start/service.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { EventLoop } from '../../platform/common/event-loop/event-loop.js';
@@ -86,6 +87,8 @@ export interface TestService {
   createKey(options?: TestKeyOptions): Promise<CreatedApiKey>;
   /** Creates a session, for a test of a page, by default with the role that the account has. A new account is no operator. */
   createSession(options?: Omit<TestKeyOptions, 'expiresAt'> & { readonly role?: 'operator' }): Promise<TestSession>;
+  /** Applies another content of CONFIG_FILE, as SIGHUP does. Returns whether it was valid and has changed something. */
+  reconfigure(config: string | object): boolean;
   /** Returns the scheme, host and port of `/metrics`. Throws an error without the variable `METRICS_PORT`. */
   metricsOrigin(): string;
   /**
@@ -163,6 +166,7 @@ export async function createTestService({
       const { token, sessionId } = await app.get(SessionsService, { strict: false }).create(id);
       return { accountId: id, email, sessionId, cookie: { name: SESSION_COOKIE, value: token } };
     },
+    reconfigure: (changed) => app.get(ConfigReload, { strict: false }).apply(() => testConfig(changed, env)),
     metricsOrigin: () => app.get(MetricsAddress, { strict: false }).origin,
     drain: () => drain(app, app.get<Config>(CONFIG)).finally(removeLogger),
     async stop() {

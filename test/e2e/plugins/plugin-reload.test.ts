@@ -9,6 +9,7 @@ import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../../src/plugin-api/plugin-configs.js';
+import { configFor, createTestService, ScriptedProvider } from '../../../src/testing.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';
 
@@ -108,4 +109,15 @@ describe('the members of a plugin in a tier', () => {
     expect((await reload({}, tiersWith(plugins))).join()).toContain(problem);
     expect(ofTier()).toEqual({ words: { pages: 3 } });
   });
+});
+
+it('of a service of the test kit changes without a file', async () => {
+  const provider = await ScriptedProvider.start();
+  const plugins = (words: unknown) => ({ ...configFor(provider), plugins: { words: { words } } });
+  const tested = await createTestService({ plugins: [WordsPlugin], config: plugins(['one']) });
+  const { config } = tested.app.get(Words, { strict: false });
+  expect([tested.reconfigure(plugins(['two'])), config.words]).toEqual([true, ['two']]);
+  expect([tested.reconfigure(plugins('many')), config.words]).toEqual([false, ['two']]);
+  await tested.stop();
+  await provider.stop();
 });
