@@ -35,8 +35,8 @@ export class ServiceErrorFilter implements ExceptionFilter {
 
   /** Responds to an error from outside the routes of Nest. */
   respond(thrown: unknown, request: Request, response: Response): void {
-    // Nobody gets an answer. The log line of the request shows that the client has left.
-    if (response.closed && isAborted(thrown)) return;
+    // Nobody gets an answer. The log line of the request shows that the client has left. The response is closed a moment after its socket.
+    if ((response.closed || response.req.socket.destroyed) && isAborted(thrown)) return;
     let error = orMethodNotAllowed(toServiceError(thrown), request);
     const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.
