@@ -36,7 +36,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
   /** Responds to an error from outside the routes of Nest. */
   respond(thrown: unknown, request: Request, response: Response): void {
     // Nobody gets an answer. The log line of the request shows that the client has left. The response is closed a moment after its socket.
-    if ((response.closed || response.req.socket.destroyed) && isAborted(thrown)) return;
+    if (isAborted(thrown) && (response.closed || request.socket.destroyed)) return;
     let error = orMethodNotAllowed(toServiceError(thrown), request);
     const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.

@@ -26,6 +26,13 @@ it('an unexpected error is logged with its stack, and failures of a provider or 
   expect(destroy).toHaveBeenCalledTimes(3);
 });
 
+it('work that was stopped for a client whose socket is gone, and whose response is about to close, is no error', () => {
+  const error = vi.spyOn(Logger.prototype, 'error').mockClear();
+  const request = { context: { requestId: 'r1' }, socket: { destroyed: true } } as unknown as Request;
+  new ServiceErrorFilter().respond(AbortSignal.abort().reason, request, { closed: false } as Response);
+  expect(error).not.toHaveBeenCalled();
+});
+
 it('a refusal of a long body closes the connection, so that the unread part of the body costs little', () => {
   vi.useFakeTimers();
   const headers = { 'content-length': '4000000' };
