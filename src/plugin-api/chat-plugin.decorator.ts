@@ -72,14 +72,17 @@ function tablesCheck(plugin: string, entities: readonly Type<object>[]): Provide
   const check = async (database: DataSource): Promise<void> => {
     const queryRunner = database.createQueryRunner();
     const problems: string[] = [];
-    for (const entity of entities) {
-      const { tablePath } = database.getMetadata(entity);
-      if (await queryRunner.hasTable(tablePath)) continue;
-      problems.push(
-        `The plugin "${plugin}": no migration creates ${tablePath}, the table of the entity ${entity.name}.`,
-      );
+    try {
+      for (const entity of entities) {
+        const { tablePath } = database.getMetadata(entity);
+        if (await queryRunner.hasTable(tablePath)) continue;
+        problems.push(
+          `The plugin "${plugin}": no migration creates ${tablePath}, the table of the entity ${entity.name}.`,
+        );
+      }
+    } finally {
+      await queryRunner.release();
     }
-    await queryRunner.release();
     if (problems.length > 0) throw new ConfigError(problems);
   };
   return { provide: Symbol(`${plugin}.tables`), inject: [DataSource], useFactory: check };

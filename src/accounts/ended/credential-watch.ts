@@ -51,8 +51,8 @@ export class CredentialWatch implements OnModuleDestroy {
   /**
    * Watches a credential.
    *
-   * @param onEnded called once, when the credential is revoked, expires or is deleted, or its account is disabled or deleted. Must not throw. Always called after
-   * this method has returned, also for a credential that has ended already.
+   * @param onEnded called once, when the credential is revoked, expires or is deleted, or its account is disabled or deleted. Must not
+   * throw. Always called after this method has returned, also for a credential that has ended already.
    * @returns a function that ends the watch.
    */
   watch(credential: WatchedCredential, onEnded: Listener): () => void {

@@ -8,7 +8,7 @@ import { RouteMetadata } from '../../platform/common/route-metadata.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { enterSurface } from '../../platform/http/surface/enter-surface.js';
 import { SURFACE, type SurfaceDescription } from '../../platform/http/surface/surface.decorator.js';
-import { IS_PUBLIC, READS_KEY } from '../../platform/http/routing/public.decorator.js';
+import { isPublic, READS_KEY } from '../../platform/http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
 import { clearSession } from '../session/request-session.js';
@@ -53,9 +53,7 @@ export class AuthenticationGuard extends AuthGuard() implements OnModuleInit {
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const surface = this.surfaceOf(context);
     if (surface !== undefined) enterSurface(context.switchToHttp().getResponse<Response>(), surface);
-    const route = [context.getHandler(), context.getClass()];
-    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true;
-    if (!isPublic) return this.authenticate(context, surface);
+    if (!isPublic(this.reflector, context)) return this.authenticate(context, surface);
     const request = context.switchToHttp().getRequest<Request>();
     if (this.reflector.get<boolean | undefined>(OPERATOR_API, context.getClass()) === true) {
       await this.operators.accept(request);

@@ -32,7 +32,7 @@ export { invalidRequest } from '../../platform/http/request/invalid-request.js';
 export { beginContext, type RequestContext } from '../../platform/http/request/request-context.js';
 export { RequestValidationPipe } from '../../platform/http/request/request-validation.pipe.js';
 export { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
-export { IS_PUBLIC, Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
+export { isPublic, Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
 export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';
 export { PartOf, PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
 export { Surface } from '../../platform/http/surface/surface.decorator.js';

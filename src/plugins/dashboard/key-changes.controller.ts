@@ -1,6 +1,5 @@
-import { Body, Get, Inject, type Type } from '@nestjs/common';
+import { applyDecorators, Body, Get, Inject, type Type } from '@nestjs/common';
 import { accountIdOf, AccountsService, ApiKeysService } from '../../plugin-api/core/accounts.js';
-import { SessionOnly } from '../../plugin-api/core/auth.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { changesIn, type KeyForm } from './api-keys/key-form.js';
 import { editingPage, revocationPage, type ShownKey } from './api-keys/key-pages.js';
@@ -15,7 +14,7 @@ function controllerOf(forOperators: boolean): Type {
   const [path, name] = forOperators ? [`${ACCOUNTS_PATH}/:id/keys`, 'key'] : [API_KEYS_PATH, 'id'];
 
   @PageController(path)
-  @(forOperators ? OperatorOnly() : SessionOnly())
+  @applyDecorators(...(forOperators ? [OperatorOnly()] : []))
   class KeyChangesController {
     constructor(
       private readonly pages: Pages,

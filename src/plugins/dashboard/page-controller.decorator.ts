@@ -15,7 +15,7 @@ import {
   ApiExcludeController,
   Form,
   invalidRequest,
-  IS_PUBLIC,
+  isPublic,
   OnlyIf,
   OutsideApi,
 } from '../../plugin-api/core/http.js';
@@ -72,10 +72,7 @@ class PageGuard extends SessionGuard {
 
   override canActivate(context: ExecutionContext): boolean {
     context.switchToHttp().getResponse<Response>().set(SECURITY_HEADERS);
-    const route = [context.getHandler(), context.getClass()];
-    return (
-      this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true || super.canActivate(context)
-    );
+    return isPublic(this.reflector, context) || super.canActivate(context);
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import type { Request, Response } from 'express';
 import { factsOf, ServiceError } from '../../common/service-error.js';
 import { dropRestOfBody } from '../body/unread-body.js';
+import { isClosed } from '../request/client-gone.js';
 import { enterSurface } from '../surface/enter-surface.js';
 import { Surfaces } from '../surface/surfaces.js';
 import { allowedMethods, hasNeighbours } from './allowed-methods.js';
@@ -35,8 +36,8 @@ export class ServiceErrorFilter implements ExceptionFilter {
 
   /** Responds to an error from outside the routes of Nest. */
   respond(thrown: unknown, request: Request, response: Response): void {
-    // Nobody gets an answer. The log line of the request shows that the client has left. The response is closed a moment after its socket.
-    if (isAborted(thrown) && (response.closed || request.socket.destroyed)) return;
+    // Nobody gets an answer. The log line of the request shows that the client has left.
+    if (isAborted(thrown) && isClosed(response)) return;
     let error = orMethodNotAllowed(toServiceError(thrown), request);
     const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.

@@ -13,12 +13,17 @@ export function clientGone(response: ServerResponse): AbortSignal {
   return (context.clientGone ??= watch(response));
 }
 
+/** Whether nobody gets a response any more. A response is closed a moment after its socket. */
+export function isClosed(response: ServerResponse): boolean {
+  return response.closed || response.req.socket.destroyed;
+}
+
 /** Nest ends the response of a stream whose client has left, so that it looks as if it was sent: the connection shows that it was not. */
 function watch(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   const { socket } = response.req;
   let isSent = false;
-  if (response.closed || socket.destroyed) gone.abort();
+  if (isClosed(response)) gone.abort();
   else {
     response
       .once('finish', () => (isSent = !socket.destroyed))

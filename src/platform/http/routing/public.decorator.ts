@@ -1,4 +1,5 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import { SetMetadata, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 
 export const IS_PUBLIC = Symbol('IS_PUBLIC');
 
@@ -8,6 +9,11 @@ export const IS_PUBLIC = Symbol('IS_PUBLIC');
  * @since 1.0
  */
 export const Public = (): CustomDecorator<symbol> => SetMetadata(IS_PUBLIC, true);
+
+/** Whether a route, or its controller, is `@Public()`. */
+export function isPublic(reflector: Pick<Reflector, 'getAllAndOverride'>, route: ExecutionContext): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, [route.getHandler(), route.getClass()]) === true;
+}
 
 export const READS_KEY = Symbol('READS_KEY');
 

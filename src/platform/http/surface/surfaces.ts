@@ -15,6 +15,14 @@ interface SurfacePath {
   readonly surface: SurfaceDescription;
 }
 
+interface Route {
+  /** The name of the module of the controller. */
+  readonly module: string;
+  readonly controller: Type;
+  readonly method: RequestMethod;
+  readonly path: string;
+}
+
 /** Finds the surface of a path. Guards know the surface of a route; this class knows it if there is no route. */
 @Injectable()
 export class Surfaces {
@@ -44,28 +52,20 @@ export class Surfaces {
   refuseTakenRoutes(): void {
     const owners = new Map<string, Type>();
     const problems: string[] = [];
-    for (const { name, controllers } of this.modules.values()) {
-      for (const { metatype } of controllers.values() as Iterable<{ readonly metatype: Type }>) {
-        for (const [method, path] of this.routesOf(metatype)) {
-          const route = `${RequestMethod[method]} ${servedPath(path)}`;
-          const matched = route.replace(/:\w+/g, ':');
-          const owner = owners.get(matched) ?? metatype;
-          owners.set(matched, owner);
-          if (owner !== metatype) problems.push(`${name}: ${owner.name} already has the route ${route}.`);
-        }
-      }
+    for (const { module, controller, method, path } of this.routes()) {
+      const route = `${RequestMethod[method]} ${servedPath(path)}`;
+      const matched = route.replace(/:\w+/g, ':');
+      const owner = owners.get(matched) ?? controller;
+      owners.set(matched, owner);
+      if (owner !== controller) problems.push(`${module}: ${owner.name} already has the route ${route}.`);
     }
     if (problems.length > 0) throw new ConfigError(problems);
   }
 
   /** Whether a controller has a route that answers `GET` for this path. */
   hasPage(path: string): boolean {
-    return [...this.modules.values()].some(({ controllers }) =>
-      [...controllers.values()].some(({ metatype }) =>
-        this.routesOf(metatype as Type).some(
-          ([method, route]) => method === RequestMethod.GET && patternOf(route).test(path.toLowerCase()),
-        ),
-      ),
+    return [...this.routes()].some(
+      ({ method, path: route }) => method === RequestMethod.GET && patternOf(route).test(path.toLowerCase()),
     );
   }
 
@@ -86,28 +86,29 @@ export class Surfaces {
   }
 
   private find(): readonly SurfacePath[] {
-    const found: SurfacePath[] = [];
-    for (const { controllers } of this.modules.values()) {
-      for (const { metatype } of controllers.values()) {
-        const surface = surfaceOf(metatype);
-        if (surface === undefined || typeof metatype !== 'function') continue;
-        for (const [, path] of this.routesOf(metatype as Type)) found.push({ path: fixedPart(path), surface });
-      }
-    }
+    const found = [...this.routes()].flatMap(({ controller, path }): SurfacePath[] => {
+      const surface = surfaceOf(controller);
+      return surface === undefined ? [] : [{ path: fixedPart(path), surface }];
+    });
     // The longest path first, so that it wins over a path above it.
     return found.sort((one, other) => other.path.length - one.path.length);
   }
 
-  /** Returns the methods and the paths of the routes of a controller, as the decorators have them. */
-  private routesOf(controller: Type): (readonly [RequestMethod, string])[] {
-    const prototype = controller.prototype as object;
-    const [base] = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
-    return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
-      const handler = (prototype as Readonly<Record<string, object>>)[name];
-      if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
-      const [own] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
-      return [[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod, `${base ?? ''}/${own ?? ''}`] as const];
-    });
+  /** The routes of all controllers, with the paths that the decorators have. */
+  private *routes(): Generator<Route> {
+    for (const { name: module, controllers } of this.modules.values()) {
+      for (const { metatype: controller } of controllers.values() as Iterable<{ readonly metatype: Type }>) {
+        const prototype = controller.prototype as object;
+        const [base] = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
+        for (const name of this.scanner.getAllMethodNames(prototype)) {
+          const handler = (prototype as Readonly<Record<string, object>>)[name];
+          if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
+          const [own] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+          const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
+          yield { module, controller, method, path: `${base ?? ''}/${own ?? ''}` };
+        }
+      }
+    }
   }
 }
 

@@ -29,7 +29,7 @@ it('an unexpected error is logged with its stack, and failures of a provider or 
 it('work that was stopped for a client whose socket is gone, and whose response is about to close, is no error', () => {
   const error = vi.spyOn(Logger.prototype, 'error').mockClear();
   const request = { context: { requestId: 'r1' }, socket: { destroyed: true } } as unknown as Request;
-  new ServiceErrorFilter().respond(AbortSignal.abort().reason, request, { closed: false } as Response);
+  new ServiceErrorFilter().respond(AbortSignal.abort().reason, request, { req: request, closed: false } as Response);
   expect(error).not.toHaveBeenCalled();
 });
 
