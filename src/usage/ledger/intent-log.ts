@@ -5,10 +5,12 @@ import { UnstorableData } from '../store/ledger-text.js';
 import type { UsageStore } from '../store/usage-store.js';
 
 /**
- * The least time between two writes. Streams that begin meanwhile are written together: a write for each would cost more than all
- * other work of the ledger. A stream that begins after a pause is written with those of the same turn of the event loop.
+ * The least time after a write to the next one, for each stream of the write. Streams that begin meanwhile are written together: under
+ * load, a write for each would cost more than all other work of the ledger. A stream that begins after a pause is written with those
+ * of the same turn of the event loop.
  */
-const WRITE_EVERY_MS = 5;
+const PAUSE_MS_PER_STREAM = 2;
+const MAX_PAUSE_MS = 10;
 /** The maximum delay that the store may cause for a stream. A store that needs longer counts as unavailable. */
 const MAX_DELAY_MS = 500;
 
@@ -33,7 +35,8 @@ export class IntentLog {
   /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
   private readonly finished = new Set<Batch>();
   private isUnavailable = false;
-  private writtenAt = -Infinity;
+  /** When the next write may begin (`performance.now()`). */
+  private nextWriteAt = -Infinity;
 
   /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
   constructor(
@@ -66,10 +69,10 @@ export class IntentLog {
     const batch = new Batch(this.isUnavailable);
     const write = (): void => {
       this.gathering = undefined;
-      this.writtenAt = performance.now();
+      this.nextWriteAt = performance.now() + Math.min(MAX_PAUSE_MS, batch.streams.size * PAUSE_MS_PER_STREAM);
       this.write(batch).catch(this.onFailure);
     };
-    const waitMs = this.writtenAt + WRITE_EVERY_MS - performance.now();
+    const waitMs = this.nextWriteAt - performance.now();
     if (waitMs > 0) setTimeout(write, waitMs);
     else setImmediate(write);
     return batch;

@@ -49,19 +49,24 @@ describe('an intent log', () => {
     expect(opens).toEqual(['a b']);
   });
 
-  it('writes streams together that begin within 5 ms after a write', async () => {
+  it('writes streams together that begin soon after a write, the later the more that write had', async () => {
     add('a');
-    await advance(1);
+    await advance(0);
     add('b');
-    await advance(3);
-    add('c');
+    await advance(1);
+    for (const id of ['c', 'd', 'e', 'f', 'g', 'h']) add(id);
     expect(opens).toEqual(['a']);
     await advance(1);
-    expect(opens).toEqual(['a', 'b c']);
-    await advance(5);
-    add('d');
+    expect(opens).toEqual(['a', 'b c d e f g h']);
+    add('i');
+    await advance(9);
+    expect(opens).toHaveLength(2);
+    await advance(1);
+    expect(opens.slice(2)).toEqual(['i']);
+    await advance(2);
+    add('j');
     await advance(0);
-    expect(opens).toEqual(['a', 'b c', 'd']);
+    expect(opens.slice(3)).toEqual(['j']);
   });
 
   it('delays a stream until its intent is stored', async () => {
