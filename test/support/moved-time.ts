@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import { placeOfCaller } from './timer-watch.js';
 
 const STEP_MS = 100;
+const HURRY_EVERY_MS = 2;
 
 /** Stops the clock of all timers in this process, and that of the calendar. {@link turn} moves them. */
 export function stopTime(): void {
@@ -53,6 +54,32 @@ export async function inMovedTime(use: (time: MovedTime) => Promise<void>): Prom
   } finally {
     vi.useRealTimers();
   }
+}
+
+/**
+ * Lets the timers of this process go so many times faster, for a test that would wait for them. `performance.now()` and the calendar go
+ * as usual, so a test waits for what it expects as long as ever.
+ *
+ * @returns a function that ends it. Call it after the services have stopped.
+ */
+export function hurryTimers(pace: number): () => Promise<void> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    let before = performance.now();
+    while (!isOver) {
+      await realTime(HURRY_EVERY_MS);
+      const now = performance.now();
+      await move((now - before) * pace);
+      before = now;
+    }
+  };
+  const running = run();
+  return async () => {
+    isOver = true;
+    await running;
+    vi.useRealTimers();
+  };
 }
 
 async function move(ms: number): Promise<void> {

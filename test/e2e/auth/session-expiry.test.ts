@@ -1,14 +1,10 @@
-import { getRepositoryToken } from '@nestjs/typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Repository } from 'typeorm';
 import { SessionUseRecorder } from '../../../src/accounts/sessions/sessions.service.js';
-import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { DatabaseClock } from '../../../src/platform/database/database-clock.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
-import { waitFor } from '../../support/wait-for.js';
 import { WebClient } from '../../support/web-client.js';
 import { wireOf } from '../../support/wire.js';
 
@@ -18,7 +14,6 @@ const DAY_MS = 86_400_000;
 describe.each(await testEngines())('a session on $name', (engine) => {
   let database: TestDatabase;
   let stage: Stage;
-  let sessions: Repository<Session>;
   let ada: WebClient;
   /** How far the clock was moved. Time goes on from test to test, as what is kept must not lie in the future. */
   let movedMs = 0;
@@ -31,7 +26,6 @@ describe.each(await testEngines())('a session on $name', (engine) => {
     const clock = stage.service.app.get(DatabaseClock, { strict: false });
     const now = clock.now.bind(clock);
     vi.spyOn(clock, 'now').mockImplementation(() => now() + movedMs);
-    sessions = stage.service.app.get(getRepositoryToken(Session), { strict: false });
     await new WebClient(stage.origin).signUp();
   });
   afterAll(async () => {
@@ -82,15 +76,6 @@ describe.each(await testEngines())('a session on $name', (engine) => {
     await answer.block(1);
     await later(8 * DAY_MS);
     expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
-  });
-
-  it('leaves no row for long, once somebody signs in', async () => {
-    const { cookie } = ada;
-    await later(31 * DAY_MS);
-    await ada.signIn();
-    expect(ada.cookie).not.toBe(cookie);
-    await waitFor(async () => (await sessions.count()) === 1, 'the rows of ended sessions to be gone');
-    expect(await isSignedIn()).toBe(true);
   });
 
   it('does not become valid again by a lookup after its end', async () => {

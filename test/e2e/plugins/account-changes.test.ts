@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
+import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -31,9 +32,14 @@ class CachePlugin {}
 describe.each(await testEngines())('a plugin that caches accounts, on $name', (engine) => {
   let database: TestDatabase;
   const services: TestService[] = [];
+  let endHurry: () => Promise<void>;
 
+  beforeEach(() => {
+    endHurry = hurryTimers(10);
+  });
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.stop()));
+    await endHurry();
     await database.drop();
   });
 

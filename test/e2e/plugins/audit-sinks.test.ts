@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
 import type { AuditSink } from '../../../src/accounts/audit/audit-sinks.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
+import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -29,9 +30,14 @@ function pluginOf(...sinks: readonly AuditSink[]): new () => object {
 describe.each(await testEngines())('the audit sinks of plugins on $name', (engine) => {
   let database: TestDatabase;
   const services: TestService[] = [];
+  let endHurry: () => Promise<void>;
 
+  beforeEach(() => {
+    endHurry = hurryTimers(10);
+  });
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.stop()));
+    await endHurry();
     await database.drop();
   });
 

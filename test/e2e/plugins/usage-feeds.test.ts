@@ -10,6 +10,7 @@ import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
 import { DELIVERED_RECORDS, UsageFeeds } from '../../../src/usage/usage-feeds.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
+import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -48,8 +49,10 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   let database: TestDatabase;
   let folder: string;
   let stage: Stage | undefined;
+  let endHurry: () => Promise<void>;
 
   beforeEach(async () => {
+    endHurry = hurryTimers(10);
     database = await engine.create();
     folder = await mkdtemp(join(tmpdir(), 'chat-feeds-'));
     [isDown, delivered] = [false, []];
@@ -58,6 +61,7 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   afterEach(async () => {
     await stage?.clear();
     stage = undefined;
+    await endHurry();
     await database.drop();
     await rm(folder, { recursive: true });
   });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startService } from '../../support/service.js';
 import { ScriptedIssuer } from '../../support/single-sign-on/scripted-issuer.js';
 import {
@@ -58,6 +58,8 @@ describe('with an issuer that does not answer', () => {
   });
 
   it('nobody waits longer than the time limit, whichever request hangs', async () => {
+    const { timeout } = AbortSignal;
+    const limits = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 10));
     const statuses = [DISCOVERY, '/token', '/me'].map(async (path) => {
       const hanging = await signOnStage();
       const browser = hanging.browser();
@@ -71,6 +73,8 @@ describe('with an issuer that does not answer', () => {
       return [path, answer.status];
     });
     expect(await Promise.all(statuses)).toEqual([DISCOVERY, '/token', '/me'].map((path) => [path, 503]));
+    expect(new Set(limits.mock.calls.flat())).toEqual(new Set([5_000]));
+    limits.mockRestore();
   });
 
   it('visitors share one request for its metadata', async () => {

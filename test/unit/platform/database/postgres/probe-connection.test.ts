@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProbeConnection } from '../../../../../src/platform/database/postgres/probe-connection.js';
+import { hurryTimers } from '../../../../support/moved-time.js';
 import { waitFor } from '../../../../support/wait-for.js';
 
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]);
@@ -13,8 +14,10 @@ let isSilent: boolean;
 let sockets: Socket[];
 let open: number;
 let losses: ProbeConnection[];
+let endHurry: () => Promise<void>;
 
 beforeEach(async () => {
+  endHurry = hurryTimers(10);
   [isSilent, sockets, open, losses] = [false, [], 0, []];
   server = createServer((socket) => {
     sockets.push(socket);
@@ -26,6 +29,7 @@ beforeEach(async () => {
   await once(server, 'listening');
 });
 afterEach(async () => {
+  await endHurry();
   for (const socket of sockets) socket.destroy();
   server.close();
   await once(server, 'close');
