@@ -1,9 +1,10 @@
 import { setTimeout as realTime } from 'node:timers/promises';
-import { vi } from 'vitest';
+import { afterEach, beforeEach, vi } from 'vitest';
 import { placeOfCaller } from './timer-watch.js';
 
 const STEP_MS = 100;
-const HURRY_EVERY_MS = 2;
+/** Between two moves of a clock. What the timers have sent has to reach the other end of its connection. */
+const REAL_STEP_MS = 2;
 
 /** Stops the clock of all timers in this process, and that of the calendar. {@link turn} moves them. */
 export function stopTime(): void {
@@ -58,28 +59,32 @@ export async function inMovedTime(use: (time: MovedTime) => Promise<void>): Prom
 
 /**
  * Lets the timers of this process go so many times faster, for a test that would wait for them. `performance.now()` and the calendar go
- * as usual, so a test waits for what it expects as long as ever.
- *
- * @returns a function that ends it. Call it after the services have stopped.
+ * as usual, so a test waits for what it expects as long as ever. Call this before the other hooks of a suite: what they stop is then
+ * stopped at the same pace.
  */
-export function hurryTimers(pace: number): () => Promise<void> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-  let isOver = false;
-  const run = async (): Promise<void> => {
+export function hurryTimers(pace: number): void {
+  let isOver: boolean;
+  let running: Promise<void>;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+    isOver = false;
+    running = run();
+  });
+  afterEach(async () => {
+    isOver = true;
+    await running;
+    vi.useRealTimers();
+  });
+
+  async function run(): Promise<void> {
     let before = performance.now();
     while (!isOver) {
-      await realTime(HURRY_EVERY_MS);
+      await realTime(REAL_STEP_MS);
       const now = performance.now();
       await move((now - before) * pace);
       before = now;
     }
-  };
-  const running = run();
-  return async () => {
-    isOver = true;
-    await running;
-    vi.useRealTimers();
-  };
+  }
 }
 
 async function move(ms: number): Promise<void> {
@@ -89,8 +94,7 @@ async function move(ms: number): Promise<void> {
 async function moveUntil(event: Promise<unknown>, limitMs: number): Promise<number> {
   const from = performance.now();
   const stillWaiting = Symbol('still waiting');
-  // What the timers have sent has to reach the other end of its connection.
-  while ((await Promise.race([event, realTime(2, stillWaiting)])) === stillWaiting) {
+  while ((await Promise.race([event, realTime(REAL_STEP_MS, stillWaiting)])) === stillWaiting) {
     if (performance.now() - from > limitMs) throw new Error(`It did not happen within ${limitMs} ms.`);
     await move(STEP_MS);
   }

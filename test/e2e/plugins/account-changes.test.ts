@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
@@ -30,16 +30,12 @@ class Cache {
 class CachePlugin {}
 
 describe.each(await testEngines())('a plugin that caches accounts, on $name', (engine) => {
+  hurryTimers(10);
   let database: TestDatabase;
   const services: TestService[] = [];
-  let endHurry: () => Promise<void>;
 
-  beforeEach(() => {
-    endHurry = hurryTimers(10);
-  });
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.stop()));
-    await endHurry();
     await database.drop();
   });
 

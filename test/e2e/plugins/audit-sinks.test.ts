@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
 import type { AuditSink } from '../../../src/accounts/audit/audit-sinks.js';
@@ -28,16 +28,12 @@ function pluginOf(...sinks: readonly AuditSink[]): new () => object {
 }
 
 describe.each(await testEngines())('the audit sinks of plugins on $name', (engine) => {
+  hurryTimers(10);
   let database: TestDatabase;
   const services: TestService[] = [];
-  let endHurry: () => Promise<void>;
 
-  beforeEach(() => {
-    endHurry = hurryTimers(10);
-  });
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.stop()));
-    await endHurry();
     await database.drop();
   });
 

@@ -46,13 +46,12 @@ class Billing implements UsageFeed {
 class Plugin {}
 
 describe.each(await testEngines())('a usage feed on $name', (engine) => {
+  hurryTimers(10);
   let database: TestDatabase;
   let folder: string;
   let stage: Stage | undefined;
-  let endHurry: () => Promise<void>;
 
   beforeEach(async () => {
-    endHurry = hurryTimers(10);
     database = await engine.create();
     folder = await mkdtemp(join(tmpdir(), 'chat-feeds-'));
     [isDown, delivered] = [false, []];
@@ -61,7 +60,6 @@ describe.each(await testEngines())('a usage feed on $name', (engine) => {
   afterEach(async () => {
     await stage?.clear();
     stage = undefined;
-    await endHurry();
     await database.drop();
     await rm(folder, { recursive: true });
   });

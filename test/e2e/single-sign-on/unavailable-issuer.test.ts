@@ -19,6 +19,7 @@ const hang = () => undefined;
 describe('with an issuer that does not answer', () => {
   let stage: SignOnStage | undefined;
   afterEach(async () => {
+    vi.restoreAllMocks();
     await stage?.stop();
     stage = undefined;
   });
@@ -74,7 +75,6 @@ describe('with an issuer that does not answer', () => {
     });
     expect(await Promise.all(statuses)).toEqual([DISCOVERY, '/token', '/me'].map((path) => [path, 503]));
     expect(new Set(limits.mock.calls.flat())).toEqual(new Set([5_000]));
-    limits.mockRestore();
   });
 
   it('visitors share one request for its metadata', async () => {

@@ -14,10 +14,9 @@ let isSilent: boolean;
 let sockets: Socket[];
 let open: number;
 let losses: ProbeConnection[];
-let endHurry: () => Promise<void>;
 
+hurryTimers(10);
 beforeEach(async () => {
-  endHurry = hurryTimers(10);
   [isSilent, sockets, open, losses] = [false, [], 0, []];
   server = createServer((socket) => {
     sockets.push(socket);
@@ -29,7 +28,6 @@ beforeEach(async () => {
   await once(server, 'listening');
 });
 afterEach(async () => {
-  await endHurry();
   for (const socket of sockets) socket.destroy();
   server.close();
   await once(server, 'close');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPostgres, postgresOptions } from '../../../../../src/platform/database/postgres/open-postgres.js';
 import { serverKind } from '../../../../../src/platform/database/postgres/server-kind.js';
 import { hurryTimers } from '../../../../support/moved-time.js';
@@ -23,13 +23,8 @@ function answering(answer: string): Server {
   });
 }
 
-let endHurry: () => Promise<void>;
-beforeEach(() => {
-  endHurry = hurryTimers(5);
-});
-afterEach(() => endHurry());
-
 describe('the kind of a server', () => {
+  hurryTimers(5);
   it.each([
     ['postgres', 'N'],
     ['postgres', 'S'],
@@ -67,7 +62,9 @@ function answeringLines(): Server {
 }
 
 it('a start at the port of another protocol fails before the time limit of the driver', async () => {
+  const startedAt = performance.now();
   await at(answeringLines(), (url) =>
     expect(openPostgres(postgresOptions(url))).rejects.toThrow('the server at this address is not PostgreSQL'),
   );
+  expect(performance.now() - startedAt).toBeLessThan(4500);
 });
