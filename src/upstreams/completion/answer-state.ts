@@ -53,19 +53,21 @@ const OVER: ReadonlySet<Phase> = new Set(['complete', 'failed', 'stopped']);
 export class AnswerState {
   private phase: Phase = 'sent';
   private reason: Error | undefined;
+  private open = true;
+  private marked = false;
 
   is(phase: Phase): boolean {
     return this.phase === phase;
   }
 
-  /** True while further parts count. */
+  /** True while further parts count. Asked for each part. */
   get isOpen(): boolean {
-    return OPEN.has(this.phase);
+    return this.open;
   }
 
   /** True when the provider has marked the answer as complete, and it has not failed. */
   get isMarked(): boolean {
-    return MARKED.has(this.phase);
+    return this.marked;
   }
 
   /** True when the attempt is over. */
@@ -95,6 +97,10 @@ export class AnswerState {
   }
 
   private change(event: Event): void {
-    this.phase = TRANSITIONS[this.phase][event] ?? this.phase;
+    const next = TRANSITIONS[this.phase][event];
+    if (next === undefined) return;
+    this.phase = next;
+    this.open = OPEN.has(next);
+    this.marked = MARKED.has(next);
   }
 }

@@ -129,7 +129,7 @@ export class PartCollector {
 
   private addContent(): void {
     this.hasContent = this.signOfLife = true;
-    this.state.on('content');
+    if (this.state.isMarked) this.state.on('content');
   }
 
   private partOf(text: string): CompletionPart {

@@ -36,7 +36,7 @@ export function openAiChunkParts(chunk: JsonObject, state: ChunkState): readonly
   const pieces = choice === undefined ? NOTHING : choiceParts(choice, state);
   const usage = usageOf(chunk, choice);
   const reported = endingOf(chunk, choice);
-  const [first] = reported;
+  const first = reported[0];
   if (first?.type === 'finish') state.hasFinishReason = true;
   const isFinished = first?.type === 'finish' && first.reason !== 'other';
   const closing = isFinished ? [...reasoningEnd(state), ...state.calls.ends()] : NOTHING;
@@ -52,7 +52,7 @@ export function openAiChunkParts(chunk: JsonObject, state: ChunkState): readonly
  */
 function choiceParts({ delta, message, text }: JsonObject, state: ChunkState): readonly StreamPart[] {
   const ofDelta = isJsonObject(delta) ? piecesOf(delta, state) : NOTHING;
-  if (ofDelta.some(({ type }) => type === 'text')) state.hasDeltaText = true;
+  state.hasDeltaText ||= ofDelta.some(({ type }) => type === 'text');
   if (message === undefined && text === undefined) return ofDelta;
   const hasText = state.hasDeltaText || ofDelta.length > 0;
   if (isJsonObject(message)) {
@@ -150,8 +150,9 @@ function isFilledList(value: unknown): boolean {
  */
 function usageOf(chunk: JsonObject, choice: JsonObject | undefined): TokenUsage | undefined {
   const ofGroq = isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
-  const usage = [chunk.usage, ofGroq, choice?.usage].find(isJsonObject);
-  return usage && openAiUsage(usage);
+  if (isJsonObject(chunk.usage)) return openAiUsage(chunk.usage);
+  const usage = isJsonObject(ofGroq) ? ofGroq : choice?.usage;
+  return isJsonObject(usage) ? openAiUsage(usage) : undefined;
 }
 
 function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly StreamPart[] {
@@ -193,8 +194,10 @@ export function openAiUsage(usage: JsonObject): TokenUsage | undefined {
   const input = tokenCount(usage.prompt_tokens ?? usage.input_tokens);
   const total = tokenCount(usage.total_tokens);
   const output = withReasoning(tokenCount(usage.completion_tokens ?? usage.output_tokens), reasoning, total);
+  const { inputTokens, outputTokens } = agreedCounts(input, output, total);
   return tokenUsage({
-    ...agreedCounts(input, output, total),
+    inputTokens,
+    outputTokens,
     cachedInputTokens:
       tokenCount(ofPrompt.cached_tokens) ??
       tokenCount(usage.cached_tokens) ??

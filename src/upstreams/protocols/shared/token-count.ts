@@ -17,8 +17,15 @@ export function tokenCount(value: unknown): number | undefined {
  * @since 1.0
  */
 export function tokenUsage(counts: TokenUsage): TokenUsage | undefined {
-  const known = Object.entries(counts).filter(([, count]) => count !== undefined);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  const known: Partial<Record<keyof TokenUsage, number>> = {};
+  let isEmpty = true;
+  for (const name of Object.keys(counts) as (keyof TokenUsage)[]) {
+    const count = counts[name];
+    if (count === undefined) continue;
+    known[name] = count;
+    isEmpty = false;
+  }
+  return isEmpty ? undefined : known;
 }
 
 /** Returns the later of two counts. A later 0 replaces no count: some providers send 0 for a count that they do not repeat. */
@@ -28,10 +35,8 @@ export function laterCount(before: number | undefined, now: number | undefined):
 
 /** Returns the later of the counts of two parts of an answer. */
 export function laterUsage(before: TokenUsage, now: TokenUsage): TokenUsage {
-  const counts: Record<string, number | undefined> = { ...before };
-  for (const [name, count] of Object.entries(now) as [string, number | undefined][]) {
-    counts[name] = laterCount(counts[name], count);
-  }
+  const counts: Partial<Record<keyof TokenUsage, number | undefined>> = { ...before };
+  for (const name of Object.keys(now) as (keyof TokenUsage)[]) counts[name] = laterCount(counts[name], now[name]);
   return counts;
 }
 
