@@ -6,9 +6,9 @@ import type { LogLevel } from '../config/config.js';
 
 /** In UTF-16 units. */
 const MAX_UNWRITTEN_LENGTH = 16 * 1024 * 1024;
-/** Lines are written together: at this length, or after this time. A write per line costs more than the line itself. */
-const WRITE_LENGTH = 4 * 1024;
-const WRITE_AFTER_MS = 10;
+/** Lines are written together: at this length, or after this time. A write costs as much as ten lines. */
+const WRITE_LENGTH = 32 * 1024;
+const WRITE_AFTER_MS = 40;
 /** The pause before the next try when the reader of a pipe is slow. */
 const RETRY_AFTER_MS = 50;
 /** How long the end of the process waits for such a reader. */
