@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const SECRET_BYTES = 32;
@@ -45,7 +45,7 @@ export const API_KEY_FORMAT = new KeyFormat('csk_');
 
 /** SHA-256 of a key or a token, in hexadecimal. No slow hash is needed, because 256 random bits cannot be guessed. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }
 
 function checksum(body: string): string {

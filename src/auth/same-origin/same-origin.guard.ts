@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import { hostOf, isSecure } from './public-origin.js';
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { RouteMetadata } from '../../platform/common/route-metadata.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { isForm } from '../../platform/http/body/body-class.decorator.js';
 
@@ -42,7 +43,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(@Inject(RouteMetadata) private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
