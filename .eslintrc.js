@@ -166,6 +166,51 @@ const environment = {
   },
 };
 
+/** Where time is real: the calendar, windows that a store or a client counts too, and measures. */
+const IN_REAL_TIME = [
+  'src/auth/attempts/in-process-attempt-counters.ts',
+  'src/chat/stream/inter-chunk-latencies.ts',
+  'src/chat/stream/open-streams.ts',
+  'src/platform/common/concurrency/token-buckets.ts',
+  'src/platform/common/event-loop/**',
+  'src/platform/database/database-clock.ts',
+  'src/platform/database/migrations/all-migrations.ts',
+  'src/platform/database/queries/query-in-time.ts',
+  'src/platform/start/request-watch.ts',
+  'src/plugins/dashboard/operator/status/service-status.ts',
+  'src/plugins/durable/replay-rate.ts',
+  'src/plugins/webhooks/webhook-sender.ts',
+  'src/throttling/{joint-admission,redis/exhausted-windows}.ts',
+  'src/upstreams/completion/call-trace.ts',
+  'src/upstreams/routing/redis-cooldowns.ts',
+];
+const PACE = 'Use the functions of src/platform/common/timers/pace.ts, so that a test can set their pace.';
+const paced = {
+  files: ['src/**/*.{ts,tsx}'],
+  ignores: [
+    'src/platform/common/timers/pace.ts',
+    ...IN_REAL_TIME,
+    // Other programs and tests use these.
+    ...['src/client/**', 'src/plugins/dashboard/static/**', 'src/testing/**'],
+  ],
+  rules: {
+    'no-restricted-globals': [
+      'error',
+      ...['setTimeout', 'setInterval', 'performance'].map((name) => ({ name, message: PACE })),
+    ],
+    'no-restricted-imports': [
+      'error',
+      ...['timers', 'timers/promises'].flatMap((name) =>
+        [name, `node:${name}`].map((path) => ({ name: path, allowImportNames: ['setImmediate'], message: PACE })),
+      ),
+    ],
+    'no-restricted-syntax': [
+      'error',
+      { selector: 'MemberExpression[object.name="AbortSignal"][property.name="timeout"]', message: PACE },
+    ],
+  },
+};
+
 /**
  * Regular expressions see what strangers send: none may take more than linear time, neither by backtracking nor by starting
  * again at each place of a long run. For the browser scripts, too. Patterns that are put together at run time are not seen.
@@ -209,5 +254,6 @@ export default tseslint.config(
   },
   layering,
   environment,
+  paced,
   linearPatterns,
 );

@@ -1,4 +1,5 @@
 import { ExtensionPoint, Extensions } from '../platform/common/extensions/extensions.js';
+import { withTimeout } from '../platform/common/timers/timeouts.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { ConfigError } from '../platform/config/config-error.js';
 
@@ -52,16 +53,12 @@ export class PluginReadiness implements OnModuleInit {
 
   private async stateOf(check: ReadinessCheck): Promise<'up' | 'down'> {
     let reason: unknown = 'it says so';
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((_, reject) => {
-      timer = setTimeout(reject, LIMIT_MS, `no answer within ${LIMIT_MS} ms`);
-    });
     const asked = async (): Promise<boolean> => check.isReady();
-    const isUp = await Promise.race([asked(), late]).catch((error: unknown) => {
+    const late = (): Error => new Error(`no answer within ${LIMIT_MS} ms`);
+    const isUp = await withTimeout(asked(), LIMIT_MS, late).catch((error: unknown) => {
       reason = error;
       return false;
     });
-    clearTimeout(timer);
     this.log(check.name, isUp, reason);
     return isUp ? 'up' : 'down';
   }

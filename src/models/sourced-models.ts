@@ -1,8 +1,9 @@
 import { ExtensionPoint, Extensions } from '../platform/common/extensions/extensions.js';
 import { modelFrom, type ModelDefinition } from '../platform/config/model-of.js';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { withTimeout } from '../platform/common/timers/timeouts.js';
 import { CONFIG, type Config, type ModelConfig } from '../platform/config/config.js';
+import { startTimer } from '../platform/common/timers/pace.js';
+import { withTimeout } from '../platform/common/timers/timeouts.js';
 import { ModelCatalog } from './model-catalog.js';
 
 /**
@@ -84,7 +85,7 @@ export class SourcedModels implements OnApplicationBootstrap, OnModuleDestroy {
   private schedule(source: ModelSource): void {
     if (this.stopping.signal.aborted) return;
     const { refreshSeconds = REFRESH_SECONDS } = source;
-    this.timers.set(source, setTimeout(() => void this.refresh(source), refreshSeconds * 1_000).unref());
+    this.timers.set(source, startTimer(() => void this.refresh(source), refreshSeconds * 1_000).unref());
   }
 
   private accept(source: ModelSource, definitions: readonly unknown[]): void {

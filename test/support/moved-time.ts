@@ -1,5 +1,5 @@
 import { setTimeout as realTime } from 'node:timers/promises';
-import { afterEach, beforeEach, vi } from 'vitest';
+import { vi } from 'vitest';
 import { placeOfCaller } from './timer-watch.js';
 
 const STEP_MS = 100;
@@ -54,36 +54,6 @@ export async function inMovedTime(use: (time: MovedTime) => Promise<void>): Prom
     await use({ move, moveUntil });
   } finally {
     vi.useRealTimers();
-  }
-}
-
-/**
- * Lets the timers of this process go so many times faster, for a test that would wait for them. `performance.now()` and the calendar go
- * as usual, so a test waits for what it expects as long as ever. Call this before the other hooks of a suite: what they stop is then
- * stopped at the same pace.
- */
-export function hurryTimers(pace: number): void {
-  let isOver: boolean;
-  let running: Promise<void>;
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-    isOver = false;
-    running = run();
-  });
-  afterEach(async () => {
-    isOver = true;
-    await running;
-    vi.useRealTimers();
-  });
-
-  async function run(): Promise<void> {
-    let before = performance.now();
-    while (!isOver) {
-      await realTime(REAL_STEP_MS);
-      const now = performance.now();
-      await move((now - before) * pace);
-      before = now;
-    }
   }
 }
 

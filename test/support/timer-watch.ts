@@ -8,6 +8,9 @@ type Place = string;
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Modules of the service in this folder, as they are or as they are built. */
 const PLACE = /^[/\\](?:src|dist)[/\\]([\w./\\-]+)\.(?:js|tsx?)$/;
+const PACE = join('platform', 'common', 'timers', 'pace.');
+/** A wait at the pace calls four functions before it starts its timer. */
+const MAX_DEPTH = 8;
 const running = new Map<NodeJS.Timeout, Place>();
 
 /**
@@ -61,9 +64,13 @@ export function runningTimers({ keepAlive = false }: TimerFilter = {}): Readonly
   return counts;
 }
 
-/** The file that called the function that calls this one. `undefined` if the file is not part of the service. */
+/**
+ * The file that called the function that calls this one. `undefined` if the file is not part of the service. Of a timer at the pace, it is
+ * the file that asked for the timer.
+ */
 export function placeOfCaller(): Place | undefined {
-  const file = callSites(3)[2]?.getFileName() ?? '';
+  const files = callSites(MAX_DEPTH).map((site) => site.getFileName() ?? PACE);
+  const file = files.slice(2).find((each) => !each.includes(PACE)) ?? '';
   const [, name] = PLACE.exec(file.slice(file.indexOf(ROOT) + ROOT.length)) ?? [];
   return name === undefined ? undefined : `src/${name}.ts`;
 }

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Registry } from '../../platform/common/registry.js';
+import { elapsedMs } from '../../platform/common/timers/pace.js';
 import { PeriodicTask } from '../../platform/common/timers/periodic-task.js';
 import { CredentialDatabase } from '../../platform/database/credential-database.js';
 import { LateRows } from '../../platform/database/queries/late-rows.js';
@@ -78,7 +79,7 @@ export class AccountChanges implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Whether this process has noticed each change that is older than a second. */
   get isCurrent(): boolean {
-    return performance.now() - this.readAt < CURRENT_FOR_MS;
+    return elapsedMs() - this.readAt < CURRENT_FOR_MS;
   }
 
   /** Whether what was read at a position may be wrong by now. */
@@ -132,7 +133,7 @@ export class AccountChanges implements OnApplicationBootstrap, OnModuleDestroy {
     const changed = new Set<string>();
     let isFirst = false;
     try {
-      const startedAt = performance.now();
+      const startedAt = elapsedMs();
       await this.round(changed);
       isFirst = !this.hasStarted;
       this.hasStarted = true;

@@ -5,6 +5,7 @@ import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialE
 import type { Clock } from '../../platform/common/clock.js';
 import { RecentMap } from '../../platform/common/recent-map.js';
 import { inChunks } from '../../platform/common/in-chunks.js';
+import { startInterval } from '../../platform/common/timers/pace.js';
 
 const TICK_MS = 1000;
 /** The last use of a credential is written at most this often. */
@@ -33,7 +34,7 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
   touch(id: string): void {
     if (this.unwritten.size >= MAX_IDS && !this.unwritten.has(id)) return;
     this.unwritten.set(id, this.now());
-    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
+    this.timer ??= startInterval(() => void this.tick(), TICK_MS);
   }
 
   /** Writes all uses that are not written yet. */

@@ -1,3 +1,4 @@
+import { startTimer } from '../../platform/common/timers/pace.js';
 /** The time until the headers are sent without a first text, if the provider has accepted the request. */
 const ACCEPTED_WAIT_MS = 10_000;
 /** The time until the headers are sent in any case. Many proxies give up after 50 to 60 seconds. */
@@ -13,9 +14,9 @@ export const MAX_WAIT_MS = 30_000;
 export async function headersDue(first: Promise<unknown>, accepted: Promise<void>, waitedMs = 0): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const due = new Promise<void>((resolve) => {
-    timer = setTimeout(
+    timer = startTimer(
       () => {
-        timer = setTimeout(resolve, MAX_WAIT_MS - Math.max(ACCEPTED_WAIT_MS, waitedMs));
+        timer = startTimer(resolve, MAX_WAIT_MS - Math.max(ACCEPTED_WAIT_MS, waitedMs));
         void accepted.then(resolve);
       },
       Math.max(0, ACCEPTED_WAIT_MS - waitedMs),

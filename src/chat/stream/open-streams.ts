@@ -6,6 +6,7 @@ import { DrainState } from '../../platform/common/drain-state.js';
 import { Registry } from '../../platform/common/registry.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { ShedLoad } from '../../platform/common/shed-load.js';
+import { withTimeout } from '../../platform/common/timers/timeouts.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 
 /** When a client may try again, in seconds. */
@@ -136,18 +137,12 @@ export class OpenStreams {
 
   private async waitUntilIdle(limitMs: number): Promise<boolean> {
     if (this.isIdle) return true;
-    let timer: NodeJS.Timeout | undefined;
     const idle = new Promise<boolean>((resolve) => {
       this.onIdle = () => {
         resolve(true);
       };
-      timer = setTimeout(resolve, limitMs, false);
     });
-    try {
-      return await idle;
-    } finally {
-      clearTimeout(timer);
-    }
+    return withTimeout(idle, limitMs, () => new Error('still busy')).catch(() => false);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { limitsItsReader } from '../../platform/http/connections/reader-limit.js';
+import { realMs, startTimer } from '../../platform/common/timers/pace.js';
 
 /**
  * The backpressure of one response: reports when more may be written. A client that reads slowly slows its source down, so
@@ -35,7 +36,7 @@ export class ResponseBackpressure {
 
   /** Call this after the last event. The same limit, `stallMs`, then applies to data that the client has not read yet. */
   ending(): void {
-    this.response.socket?.setTimeout(this.stallMs);
+    this.response.socket?.setTimeout(realMs(this.stallMs));
   }
 
   /** Closes the connection, so that the client sees that the response is incomplete. */
@@ -74,7 +75,7 @@ export class ResponseBackpressure {
   private awaitClient(): void {
     const { response } = this;
     const { socket } = response;
-    const stall = setTimeout(() => response.destroy(), this.stallMs);
+    const stall = startTimer(() => response.destroy(), this.stallMs);
     const drained = (): void => {
       if (!this.isReady && !response.destroyed) return;
       clearTimeout(stall);

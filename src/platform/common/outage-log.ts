@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { elapsedMs } from './timers/pace.js';
 
 const REPEAT_MS = 60_000;
 
@@ -30,7 +31,7 @@ export class OutageLog {
 
   /** Call this after each failed check of the store. */
   unavailable(reason: string): void {
-    const now = performance.now();
+    const now = elapsedMs();
     if (this.since !== undefined && now - this.loggedAt < REPEAT_MS) return;
     this.loggedAt = now;
     if (this.since === undefined) {
@@ -49,5 +50,5 @@ export class OutageLog {
 }
 
 function secondsSince(time: number): number {
-  return Math.round((performance.now() - time) / 1000);
+  return Math.round((elapsedMs() - time) / 1000);
 }

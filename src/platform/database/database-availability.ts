@@ -7,7 +7,7 @@ export type Availability = 'available' | 'unavailable';
 /** A lock of this process in the database. See `ProcessLock`. */
 export interface HeldLock {
   readonly key: number;
-  /** The time by `performance.now()`. */
+  /** The time by `elapsedMs()`. */
   readonly heldSince: number;
 }
 

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { startInterval } from '../common/timers/pace.js';
 
 const MEASURE_EVERY_MS = 60_000;
 /** A slower answer is ignored, because its time is too inaccurate. */
@@ -29,7 +30,7 @@ export class DatabaseClock implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     if (this.dataSource.options.type !== 'postgres') return;
     await this.measure();
-    this.timer = setInterval(() => void this.measure(), MEASURE_EVERY_MS).unref();
+    this.timer = startInterval(() => void this.measure(), MEASURE_EVERY_MS);
   }
 
   onModuleDestroy(): void {

@@ -3,6 +3,7 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 import { createRequire } from 'node:module';
 import { write, writeSync } from 'node:fs';
 import type { LogLevel } from '../config/config.js';
+import { elapsedMs, startTimer } from '../common/timers/pace.js';
 
 /** In UTF-16 units. */
 const MAX_UNWRITTEN_LENGTH = 16 * 1024 * 1024;
@@ -48,7 +49,7 @@ class LineOutput {
     if (this.waiting.length + line.length > MAX_UNWRITTEN_LENGTH) return;
     this.waiting += line;
     if (this.waiting.length >= WRITE_LENGTH && !this.isWriting) this.flush();
-    else this.timer ??= setTimeout(this.flush, WRITE_AFTER_MS).unref();
+    else this.timer ??= startTimer(this.flush, WRITE_AFTER_MS).unref();
   }
 
   private takeWaiting(): Buffer {
@@ -67,7 +68,7 @@ class LineOutput {
           this.writeAll(this.unread);
         };
         if (error === null) retry();
-        else setTimeout(retry, RETRY_AFTER_MS).unref();
+        else startTimer(retry, RETRY_AFTER_MS).unref();
         return;
       }
       this.isWriting = false;
@@ -76,13 +77,13 @@ class LineOutput {
   }
 
   private writeWaitingNow(): void {
-    const giveUpAt = performance.now() + MAX_EXIT_MS;
+    const giveUpAt = elapsedMs() + MAX_EXIT_MS;
     let bytes = Buffer.concat([this.unread, this.takeWaiting()]);
     while (bytes.length > 0) {
       try {
         bytes = bytes.subarray(writeSync(STANDARD_OUTPUT, bytes));
       } catch (error) {
-        if (!isBusy(error) || performance.now() > giveUpAt) return;
+        if (!isBusy(error) || elapsedMs() > giveUpAt) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_AFTER_MS);
       }
     }

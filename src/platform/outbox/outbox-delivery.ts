@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { CLOCK, DAY_MS, type Clock } from '../common/clock.js';
+import { timeoutSignal } from '../common/timers/pace.js';
 import { PeriodicTask } from '../common/timers/periodic-task.js';
 import { ConfigError } from '../config/config-error.js';
 import { OutboxEntries, type DeliveredTable } from './outbox-entries.js';
@@ -102,7 +103,7 @@ export class OutboxDelivery implements BeforeApplicationShutdown {
     const entries = await this.entries.next(table, name);
     if (entries.length === 0) return false;
     const rows = await table.rowsOf(entries.flatMap(({ row }) => (row === undefined ? [] : [row])));
-    const signal = AbortSignal.any([this.stop.signal, AbortSignal.timeout(DELIVERY_MS)]);
+    const signal = AbortSignal.any([this.stop.signal, timeoutSignal(DELIVERY_MS)]);
     if (rows.length > 0) await inTime(() => subscriber.deliver(rows, signal), signal);
     await this.entries.remove(table, name, entries);
     return !this.stop.signal.aborted;

@@ -1,6 +1,7 @@
 import slotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import type { RedisAddress } from '../config/sources/redis-url.js';
+import { elapsedMs } from '../common/timers/pace.js';
 import { newClusterClient, type RedisClient } from './redis-client.js';
 import { reasonOf } from './redis-errors.js';
 import { ServerHealth, type ServerEvents } from './server-health.js';
@@ -92,7 +93,7 @@ export class ClusterServers {
       },
     };
     // A later master may have taken over from a lost one, and may lack its last writes. This counts as the end of an outage.
-    return new ServerHealth(node, () => this.probeKeyOf(name), events, this.hasSlots ? performance.now() : undefined);
+    return new ServerHealth(node, () => this.probeKeyOf(name), events, this.hasSlots ? elapsedMs() : undefined);
   }
 
   /** Returns a key that the master holds, or `undefined` when the master serves no slot. */

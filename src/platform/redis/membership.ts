@@ -1,5 +1,6 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { startInterval } from '../common/timers/pace.js';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisScript } from './redis-script.js';
 
@@ -35,7 +36,7 @@ export class Membership implements BeforeApplicationShutdown {
   constructor(private readonly redis: RedisConnection) {
     redis.whenBack(() => {
       if (this.hasLeft) return;
-      this.timer ??= setInterval(() => void this.beat().catch(() => undefined), BEAT_EVERY_MS).unref();
+      this.timer ??= startInterval(() => void this.beat().catch(() => undefined), BEAT_EVERY_MS);
       void this.beat().catch(() => undefined);
     });
   }

@@ -1,7 +1,8 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { OutageLog } from '../common/outage-log.js';
-import { withTimeout } from '../common/timers/timeouts.js';
 import { readRedisUrl } from '../config/sources/redis-url.js';
+import { elapsedMs, startInterval } from '../common/timers/pace.js';
+import { withTimeout } from '../common/timers/timeouts.js';
 import { ClusterServers } from './cluster-servers.js';
 import { CONNECT_TIMEOUT_MS, newClient, type RedisClient } from './redis-client.js';
 import { RedisTimeout, RedisUnavailable } from './redis-errors.js';
@@ -87,7 +88,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /** Returns for how long the server of the key has been available, or `Infinity` if there was no outage so far. */
   availableForMs(key: string): number {
     const server = this.servers.of(key);
-    return server?.isUp === true ? performance.now() - server.availableSince : 0;
+    return server?.isUp === true ? elapsedMs() - server.availableSince : 0;
   }
 
   /**
@@ -137,7 +138,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       });
     });
     this.servers.start();
-    this.timer = setInterval(() => {
+    this.timer = startInterval(() => {
       this.tick();
     }, TICK_MS).unref();
     await withTimeout(isUp, CONNECT_TIMEOUT_MS, () => new Error('no reply')).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { ReplyError, type Redis } from 'ioredis';
+import { elapsedMs } from '../common/timers/pace.js';
 import { withTimeout } from '../common/timers/timeouts.js';
 import type { RedisClient } from './redis-client.js';
 import { isOutageReply, isUnknownScript, reasonOf, RedisTimeout, RedisUnavailable } from './redis-errors.js';
@@ -181,7 +182,7 @@ export class ServerHealth {
   private goUp(): void {
     if (this.isOver || this.state === 'up') return;
     if (this.state === 'down' || this.availableSince !== -Infinity) {
-      this.availableSince = performance.now();
+      this.availableSince = elapsedMs();
       this.flapDamping.recovered();
     }
     this.state = 'up';
@@ -204,16 +205,16 @@ export class FlapDamping {
   private until = -Infinity;
 
   get isWaiting(): boolean {
-    return performance.now() < this.until;
+    return elapsedMs() < this.until;
   }
 
   recovered(): void {
-    this.recoveredAt = performance.now();
+    this.recoveredAt = elapsedMs();
   }
 
   /** The server has refused a command. Each refusal soon after a return doubles the delay. */
   refused(): void {
-    const now = performance.now();
+    const now = elapsedMs();
     if (this.isWaiting) return;
     const isFlap = now - this.recoveredAt < FLAP_WINDOW_MS + this.delayMs;
     this.delayMs = isFlap ? Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, 2 * this.delayMs)) : 0;

@@ -16,6 +16,7 @@ import { AuditTasks } from '../../accounts/audit/audit-tasks.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 import { ConfigReload } from '../../models/config-reload.js';
+import { startInterval } from '../common/timers/pace.js';
 
 /** A longer list of models is only counted. */
 const MAX_NAMED_MODELS = 20;
@@ -111,7 +112,7 @@ export function watchConfig(app: NestExpressApplication, onReload: () => void): 
   if (catalogPath === undefined) return;
   let read = stateOf(catalogPath);
   let last = read;
-  setInterval(() => {
+  startInterval(() => {
     const now = stateOf(catalogPath);
     const isSettled = now === last;
     last = now;

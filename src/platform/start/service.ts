@@ -5,6 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
 import { Extensions } from '../common/extensions/extensions.js';
+import { realMs } from '../common/timers/pace.js';
 import { describeStrategies, PLUGIN_STRATEGIES } from '../../auth/strategies/all-strategies.js';
 import { SessionMiddleware } from '../../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
@@ -93,7 +94,7 @@ export async function createServiceBy(
     });
   });
   const server: Server = app.getHttpServer();
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.keepAliveTimeout = realMs(KEEP_ALIVE_MS);
   const connections = app.get(ClientConnections, { strict: false });
   const handle = directRoutesBefore(
     app.getHttpAdapter().getInstance(),

@@ -2,6 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
 import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../common/drain-state.js';
+import { startInterval, startTimer } from '../common/timers/pace.js';
 import type { Config } from '../config/config.js';
 import type { ServiceLogger } from '../logs/service-logger.js';
 
@@ -39,10 +40,10 @@ export async function drain(app: NestExpressApplication, { shutdownGraceMs }: Co
   await app.get(OpenStreams, { strict: false }).drain(shutdownGraceMs, LINGER_MS);
   const server: Server = app.getHttpServer();
   // Closes idle connections at once. The other connections may still have to send their last events.
-  const idle = setInterval(() => {
+  const idle = startInterval(() => {
     server.closeIdleConnections();
   }, IDLE_CHECK_MS);
-  const deadline = setTimeout(() => {
+  const deadline = startTimer(() => {
     server.closeAllConnections();
   }, LINGER_MS);
   await app.close();

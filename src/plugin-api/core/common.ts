@@ -37,5 +37,13 @@ export {
 export { javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export { timeOrderedId } from '../../platform/common/time-ordered-id.js';
 export { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
+export {
+  elapsedMs,
+  realMs,
+  sleep,
+  startInterval,
+  startTimer,
+  timeoutSignal,
+} from '../../platform/common/timers/pace.js';
 export { withTimeout } from '../../platform/common/timers/timeouts.js';
 export { VERSION } from '../../platform/common/version.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { ChatCaller, DurableFacts } from '../../plugin-api/core/chat.js';
-import { ServiceError } from '../../plugin-api/core/common.js';
+import { elapsedMs, ServiceError, startTimer } from '../../plugin-api/core/common.js';
 import { toServiceError } from '../../plugin-api/core/http.js';
 import { CLIENT_GONE, type PartReader } from '../../plugin-api/core/upstreams.js';
 import type { UsageRecord } from '../../plugin-api/core/usage.js';
@@ -25,7 +25,7 @@ export class Generation {
   private parts: PartReader | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
-  private lastReaderAt = performance.now();
+  private lastReaderAt = elapsedMs();
   private record: UsageRecord | undefined;
   private resolveKept!: (failure: ServiceError | undefined) => void;
   private readonly kept = new Promise<ServiceError | undefined>((resolve) => {
@@ -105,7 +105,7 @@ export class Generation {
 
   private countReadersLater(): void {
     const everyMs = Math.min(MAX_COUNT_INTERVAL_MS, this.detachedMs / COUNTS_PER_LIMIT);
-    this.timer = setTimeout(() => {
+    this.timer = startTimer(() => {
       this.countReaders();
     }, everyMs).unref();
   }
@@ -116,7 +116,7 @@ export class Generation {
   }
 
   private countReaders(): void {
-    const now = performance.now();
+    const now = elapsedMs();
     if (this.stream.readers > 0) this.lastReaderAt = now;
     if (now - this.lastReaderAt < this.detachedMs) {
       this.countReadersLater();

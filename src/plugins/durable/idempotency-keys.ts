@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { principalOf, restrictionsOf } from '../../plugin-api/core/auth.js';
 import { ChatService, DURABLE, type DurableOptions, MAX_WAIT_MS } from '../../plugin-api/core/chat.js';
-import { ServiceError } from '../../plugin-api/core/common.js';
+import { elapsedMs, ServiceError } from '../../plugin-api/core/common.js';
 import { CONFIG, type Config } from '../../plugin-api/core/config.js';
 import { clientGone } from '../../plugin-api/core/http.js';
 import { RepeatedRequests, StreamSlots } from '../../plugin-api/core/throttling.js';
@@ -76,11 +76,11 @@ export class IdempotencyKeys implements RepeatedRequests {
   }
 
   private async claimKey(key: RequestKey, bytes: number, request: Request, response: Response): Promise<ClaimedStream> {
-    const startedAt = performance.now();
+    const startedAt = elapsedMs();
     for (;;) {
       this.streams.refuseWhileDraining();
       const claim = await this.store.claim(key, bytes);
-      const waitedMs = performance.now() - startedAt;
+      const waitedMs = elapsedMs() - startedAt;
       switch (claim.outcome) {
         case 'conflict':
           throw new ServiceError('idempotency_conflict', 'The Idempotency-Key was used with another body.');

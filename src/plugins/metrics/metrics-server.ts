@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Extensions, ServiceError } from '../../plugin-api/core/common.js';
+import { Extensions, ServiceError, startTimer } from '../../plugin-api/core/common.js';
 import { ConfigError, listenProblem } from '../../plugin-api/core/config.js';
 import { beginContext, logAcceptFailures, sendError, toServiceError } from '../../plugin-api/core/http.js';
 import { StreamMetrics } from './families/stream-families.js';
@@ -57,7 +57,7 @@ export class MetricsServer implements MetricsAddress, OnApplicationBootstrap, On
     if (!server?.listening) return;
     const closed = once(server, 'close');
     server.close();
-    const deadline = setTimeout(() => {
+    const deadline = startTimer(() => {
       server.closeAllConnections();
     }, LINGER_MS);
     await closed;

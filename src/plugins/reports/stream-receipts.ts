@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { KeyedSemaphore, ServiceError, ShedLoad } from '../../plugin-api/core/common.js';
+import { KeyedSemaphore, ServiceError, ShedLoad, sleep } from '../../plugin-api/core/common.js';
 import { InterruptedStreams, type Receipt, RecentStreams } from '../../plugin-api/core/usage.js';
 
 /** Longer than a record usually waits until it is written. */

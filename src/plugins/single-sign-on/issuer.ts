@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { type Clock, CLOCK, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
+import { type Clock, CLOCK, elapsedMs, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG, type SingleSignOnConfig } from '../../plugin-api/core/config.js';
 import { SINGLE_SIGN_ON_PATH } from '../../plugin-api/single-sign-on.js';
 
@@ -154,7 +154,7 @@ export class Issuer {
   /** Concurrent callers share one request. */
   private async discovered(): Promise<Discovered> {
     const { known, failure } = this;
-    const now = performance.now();
+    const now = elapsedMs();
     if (known !== undefined && now - known.at < METADATA_LIFETIME_MS) return known;
     if (this.pending === undefined && failure !== undefined && now - failure.at < RETRY_AFTER_MS) {
       if (known !== undefined) return known;
@@ -176,7 +176,7 @@ export class Issuer {
       return this.known;
     } catch (cause) {
       const error = new Error('The metadata of the issuer cannot be used', { cause });
-      this.failure = { error, at: performance.now() };
+      this.failure = { error, at: elapsedMs() };
       throw error;
     }
   }
@@ -213,7 +213,7 @@ export class Issuer {
         timeoutDuration: TIMEOUT_SECONDS * 1000,
         [customFetch]: boundedFetch,
       }),
-      at: performance.now(),
+      at: elapsedMs(),
     };
   }
 }

@@ -6,10 +6,9 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
 import type { TracingConfig } from '../../plugin-api/core/config.js';
-import { VERSION } from '../../plugin-api/core/common.js';
+import { VERSION, withTimeout } from '../../plugin-api/core/common.js';
 import { context, trace, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 type Done = Parameters<SpanExporter['export']>[1];
 
@@ -95,7 +94,7 @@ export function startTracing(
     tracer: provider.getTracer('chat-streaming-service', VERSION),
     stop: async () => {
       const stopped = provider.shutdown().catch(() => undefined);
-      await Promise.race([stopped, sleep(FLUSH_MS, undefined, { ref: false })]);
+      await withTimeout(stopped, FLUSH_MS, () => new Error('not sent in time')).catch(() => undefined);
       context.disable();
       trace.disable();
     },

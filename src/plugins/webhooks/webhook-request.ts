@@ -3,7 +3,14 @@ import { createHmac } from 'node:crypto';
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
-import { type AddressRange, type IpAddress, isWithin, readAddress } from '../../plugin-api/core/common.js';
+import {
+  type AddressRange,
+  type IpAddress,
+  isWithin,
+  readAddress,
+  realMs,
+  timeoutSignal,
+} from '../../plugin-api/core/common.js';
 import type { WebhookConfig } from '../../plugin-api/core/config.js';
 
 /** All public IPv6 addresses (RFC 4291). In particular, not `::/96`: such an address can hold a private IPv4 address. */
@@ -47,7 +54,7 @@ export async function postTo(
 ): Promise<number> {
   const agent = new Agent({ connect: checkedConnector(allowedNetworks), maxHeaderSize: MAX_HEADER_BYTES });
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = timeoutSignal(TIMEOUT_MS);
     const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
     answer.body.on('error', () => undefined).destroy();
     return answer.statusCode;
@@ -59,7 +66,7 @@ export async function postTo(
 /** Connects only to addresses that are allowed. The address is checked after the lookup, so a name cannot change in between. */
 function checkedConnector(allowed: readonly AddressRange[]): buildConnector.connector {
   const connect = buildConnector({
-    timeout: TIMEOUT_MS,
+    timeout: realMs(TIMEOUT_MS),
     lookup: (name: string, options: LookupOptions, callback: LookupCallback) => {
       lookup(name, { ...options, all: true }, (error, addresses) => {
         const usable = error === null ? addresses.filter(({ address }) => mayConnectTo(address, allowed)) : [];

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { type Clock, CLOCK, cutText, HourlyJobs, LabeledCounter } from '../../plugin-api/core/common.js';
+import { type Clock, CLOCK, cutText, HourlyJobs, LabeledCounter, startInterval } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG, type WebhookConfig } from '../../plugin-api/core/config.js';
 import { DatabaseAvailability, type TimePage, type TimePosition } from '../../plugin-api/core/database.js';
 import { NO_ACCOUNT, WebhookOutbox } from '../../plugin-api/core/outbox.js';
@@ -60,7 +60,7 @@ export class WebhookSender extends WebhookLog implements OnApplicationBootstrap,
       this.poll();
     };
     this.outbox.listen(poll);
-    this.timer = setInterval(poll, POLL_EVERY_MS).unref();
+    this.timer = startInterval(poll, POLL_EVERY_MS);
   }
 
   /** Waits for the attempts that run, which have a time limit. */

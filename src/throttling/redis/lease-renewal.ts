@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { inChunks } from '../../platform/common/in-chunks.js';
+import { startInterval } from '../../platform/common/timers/pace.js';
 import type { RedisConnection } from '../../platform/redis/redis-connection.js';
 import { accountKeys, RENEW } from './account-scripts.js';
 
@@ -33,7 +34,7 @@ export class LeaseRenewal implements OnApplicationShutdown {
   add(lease: RenewedLease): void {
     const [use] = accountKeys(lease.accountId, lease.apiKey);
     this.byAccount.set(use, (this.byAccount.get(use) ?? new Set()).add(lease));
-    this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
+    this.timer ??= startInterval(() => void this.renew(), RENEW_EVERY_MS);
   }
 
   /** Removes a lease that holds nothing more. Call this after a lease has released its slot or settled its tokens. */

@@ -1,6 +1,7 @@
 import { RedisTimeout } from '../../platform/redis/redis-errors.js';
 import type { RedisClient } from '../../platform/redis/redis-client.js';
 import type { RedisConnection } from '../../platform/redis/redis-connection.js';
+import { startTimer } from '../../platform/common/timers/pace.js';
 
 /**
  * The most commands that wait for Redis. Above this number, the oldest command is lost. The next day's counters start from
@@ -39,7 +40,7 @@ export class PendingCommands {
   }
 
   private resendSoon(): void {
-    this.retrying ??= setTimeout(() => {
+    this.retrying ??= startTimer(() => {
       this.retrying = undefined;
       void this.resend();
     }, RETRY_AFTER_MS).unref();

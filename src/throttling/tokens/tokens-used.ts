@@ -1,4 +1,6 @@
 import type { BudgetPeriod } from '../../platform/config/limits/budget.js';
+import { elapsedMs } from '../../platform/common/timers/pace.js';
+import { withTimeout } from '../../platform/common/timers/timeouts.js';
 import type { Limit } from '../limit-store.js';
 
 /**
@@ -56,21 +58,17 @@ export class TokensUsedLookup {
     const key = `${accountId} ${limit.key ?? ''} ${from}`;
     const pending = this.pending.get(key);
     if (pending !== undefined) return pending;
-    if (performance.now() < this.failedUntil) return undefined;
+    if (elapsedMs() < this.failedUntil) return undefined;
     const lookup = this.read(accountId, new Date(from), limit).finally(() => this.pending.delete(key));
     this.pending.set(key, lookup);
     return lookup;
   }
 
   private async read(accountId: string, from: Date, limit: Limit): Promise<number | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, TIMEOUT_MS, undefined);
-    });
-    const value = await Promise.race([this.query(accountId, from, limit).catch(() => undefined), timeout]);
-    clearTimeout(timer);
+    const query = this.query(accountId, from, limit);
+    const value = await withTimeout(query, TIMEOUT_MS, () => new Error('no answer in time')).catch(() => undefined);
     const used = value === undefined ? undefined : wholeTokens(value);
-    if (used === undefined) this.failedUntil = performance.now() + COOLDOWN_MS;
+    if (used === undefined) this.failedUntil = elapsedMs() + COOLDOWN_MS;
     return used;
   }
 

@@ -1,5 +1,6 @@
 import { fetch } from 'undici';
 import type { UpstreamConfig } from '../../platform/config/config.js';
+import { timeoutSignal } from '../../platform/common/timers/pace.js';
 import type { CallContext, CleanUp } from '../contract/call-context.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import type { AttemptEnd, AttemptObserver } from './attempt.js';
@@ -53,7 +54,7 @@ export class AttemptContext implements CallContext, AttemptObserver {
   }
 
   private async cleanUp(cleanUp: CleanUp, { type }: AttemptEnd): Promise<void> {
-    const signal = AbortSignal.timeout(CLEAN_UP_MS);
+    const signal = timeoutSignal(CLEAN_UP_MS);
     try {
       await cleanUp((url, init) => this.fetchUntil(signal, url, init), type);
     } catch {

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../../platform/common/clock.js';
 import { LabeledCounter } from '../../platform/common/counts/counters.js';
+import { elapsedMs } from '../../platform/common/timers/pace.js';
 import { failureText, type FailureCause } from '../contract/provider-failure.js';
 
 /** The present minute, and the minutes before it. */
@@ -31,13 +32,13 @@ export class RouteCounts {
 
   /** The time since the last attempt began, in milliseconds. `undefined`: there was none. */
   get attemptedAgoMs(): number | undefined {
-    return this.attemptedAt === undefined ? undefined : performance.now() - this.attemptedAt;
+    return this.attemptedAt === undefined ? undefined : elapsedMs() - this.attemptedAt;
   }
 
   get lastError(): LastError | undefined {
     const { failedAt, failure } = this;
     if (failedAt === undefined || failure === undefined) return undefined;
-    return { agoMs: performance.now() - failedAt, text: failureText(...failure) };
+    return { agoMs: elapsedMs() - failedAt, text: failureText(...failure) };
   }
 
   /** The attempts of the last five minutes. */
@@ -53,13 +54,13 @@ export class RouteCounts {
 
   begin(): void {
     this.attempts += 1;
-    this.attemptedAt = performance.now();
+    this.attemptedAt = elapsedMs();
     this.minute().attempts += 1;
   }
 
   fail(code: string, cause: FailureCause): void {
     this.errors.add(`${code} ${cause.kind}`);
-    this.failedAt = performance.now();
+    this.failedAt = elapsedMs();
     this.failure = [code, cause];
     this.minute().errors += 1;
   }
@@ -79,6 +80,6 @@ export class RouteCounts {
   }
 
   private present(): number {
-    return Math.floor(performance.now() / MINUTE_MS);
+    return Math.floor(elapsedMs() / MINUTE_MS);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelConfig, RouteConfig } from '../../platform/config/config.js';
+import { startTimer } from '../../platform/common/timers/pace.js';
 import { CallTrace } from '../completion/call-trace.js';
 import { CLIENT_GONE, nextPart } from '../completion/part-stream.js';
 import { failureText } from '../contract/provider-failure.js';
@@ -36,7 +37,7 @@ export class RouteProbe {
       maxTokens: Math.min(MAX_TOKENS, model.maxOutputTokens ?? MAX_TOKENS),
     } as const;
     const stream = new FailoverStream({ model, request, trace }, [route].values(), this.attempts, () => undefined);
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       stream.stop(CLIENT_GONE);
     }, PATIENCE_MS);
     try {

@@ -1,4 +1,5 @@
 import { factsOf, type ServiceError } from '../../platform/common/service-error.js';
+import { elapsedMs } from '../../platform/common/timers/pace.js';
 import type { AttemptEnd, AttemptObserver } from '../completion/attempt.js';
 import { causeOf, failureText, ProviderFailure } from '../contract/provider-failure.js';
 import { MAX_COOLDOWN_MS, type CircuitBreaker } from './circuit-breaker.js';
@@ -37,7 +38,7 @@ export class RouteState {
   /** For how long the oldest of them has waited, in milliseconds. 0: none waits. */
   get longestWaitMs(): number {
     const [oldest] = this.waiting;
-    return oldest === undefined ? 0 : performance.now() - oldest.startedAt;
+    return oldest === undefined ? 0 : elapsedMs() - oldest.startedAt;
   }
 
   begin(): RouteAttempt {
@@ -62,7 +63,7 @@ export class RouteState {
 
 /** One attempt at a route. Records in the state of the route what the attempt shows. */
 class RouteAttempt implements AttemptObserver {
-  readonly startedAt = performance.now();
+  readonly startedAt = elapsedMs();
 
   constructor(private readonly state: RouteState) {
     state.route.begin(this);

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { RouteConfig } from '../../platform/config/config.js';
+import { elapsedMs } from '../../platform/common/timers/pace.js';
 import { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
 import { RedisCooldowns } from './redis-cooldowns.js';
 import { RouteState } from './route-state.js';
@@ -84,7 +85,7 @@ export class RouteStates {
     const space = key.indexOf(' ');
     const upstream = space === -1 ? key : key.slice(0, space);
     const model = space === -1 ? undefined : key.slice(space + 1);
-    const breaker = new CircuitBreaker(() => performance.now(), Math.random, {
+    const breaker = new CircuitBreaker(() => elapsedMs(), Math.random, {
       opened: (openMs) => {
         this.logger.warn({ msg: 'Circuit opened', upstream, model, openMs: Math.round(openMs) });
       },

@@ -1,5 +1,6 @@
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Socket } from 'node:net';
+import { realMs } from '../../platform/common/timers/pace.js';
 
 /** The time to keep an idle connection to a provider. The provider can announce another time. */
 const KEEP_ALIVE_MS = 15_000;
@@ -134,7 +135,7 @@ export class ConnectionPool {
 }
 
 function connectorOf(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout });
+  const connect = buildConnector({ timeout: realMs(timeout) });
   return (options, callback) => {
     connect(options, (...[error, socket]) => {
       if (error !== null) callback(error, null);

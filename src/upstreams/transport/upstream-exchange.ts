@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
 import { ServiceError } from '../../platform/common/service-error.js';
+import { elapsedMs, startTimer } from '../../platform/common/timers/pace.js';
 import type { ResponseHeaders, UpstreamRequest } from '../contract/protocol.js';
 import type { Connection } from './connection-pool.js';
 import { failureOfConnection } from './connection-failure.js';
@@ -96,7 +97,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   private discardedBytes = 0;
   private interimResponses = 0;
   private isLost = false;
-  private readonly sentAt = performance.now();
+  private readonly sentAt = elapsedMs();
   private isNotifying = false;
 
   /**
@@ -155,7 +156,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.discarding = true;
     this.connection.spare();
     this.waiting.drop(this.controller);
-    const grace = setTimeout(() => {
+    const grace = startTimer(() => {
       this.close(new ServiceError('upstream_error', 'The provider did not end the body.'));
     }, graceMs);
     grace.unref();
@@ -197,7 +198,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.failure === undefined) {
-      const isEarly = performance.now() - this.sentAt < SENT_TOO_LATE_MS;
+      const isEarly = elapsedMs() - this.sentAt < SENT_TOO_LATE_MS;
       this.isLost = isEarly && LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
       this.failure = failureOfConnection(error);
     }

@@ -3,6 +3,7 @@ import { queryRows } from '../../platform/database/queries/statements.js';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { RecentMap } from '../../platform/common/recent-map.js';
+import { startTimer } from '../../platform/common/timers/pace.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { MICROS } from '../../platform/config/limits/budget.js';
 import { eventIdOf, type WebhookEvent } from '../../platform/outbox/webhook-event.js';
@@ -100,7 +101,7 @@ export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
 
   private checkLater(budget: CurrentBudget): void {
     this.changed.set(nameOf(budget), budget);
-    this.timer ??= setTimeout(() => void this.checkChanged(), CHECK_AFTER_MS).unref();
+    this.timer ??= startTimer(() => void this.checkChanged(), CHECK_AFTER_MS).unref();
   }
 
   private async checkChanged(): Promise<void> {

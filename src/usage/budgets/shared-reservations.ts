@@ -1,6 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { timeOrderedId } from '../../platform/common/time-ordered-id.js';
+import { elapsedMs, sleep } from '../../platform/common/timers/pace.js';
 import { PeriodicTask } from '../../platform/common/timers/periodic-task.js';
 import { UsageLedger } from '../ledger/usage-ledger.js';
 import { deleteReservation, type BudgetReservation, type CurrentBudget } from './budget-statements.js';
@@ -193,11 +194,11 @@ export class SharedReservations implements OnModuleInit, BeforeApplicationShutdo
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.task?.stop();
-    const until = performance.now() + SHUTDOWN_MS;
+    const until = elapsedMs() + SHUTDOWN_MS;
     for (;;) {
       await this.round();
-      if ((this.callers.size === 0 && this.running.isSettled) || performance.now() > until) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      if ((this.callers.size === 0 && this.running.isSettled) || elapsedMs() > until) return;
+      await sleep(50);
     }
   }
 

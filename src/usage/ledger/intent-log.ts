@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { elapsedMs, startTimer } from '../../platform/common/timers/pace.js';
 import type { StartedStream } from '../record/usage-record.js';
 import { UnstorableData } from '../store/ledger-text.js';
 import type { UsageStore } from '../store/usage-store.js';
@@ -35,7 +36,7 @@ export class IntentLog {
   /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
   private readonly finished = new Set<Batch>();
   private isUnavailable = false;
-  /** When the next write may begin (`performance.now()`). */
+  /** When the next write may begin (`elapsedMs()`). */
   private nextWriteAt = -Infinity;
 
   /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
@@ -69,11 +70,11 @@ export class IntentLog {
     const batch = new Batch(this.isUnavailable);
     const write = (): void => {
       this.gathering = undefined;
-      this.nextWriteAt = performance.now() + Math.min(MAX_PAUSE_MS, batch.streams.size * PAUSE_MS_PER_STREAM);
+      this.nextWriteAt = elapsedMs() + Math.min(MAX_PAUSE_MS, batch.streams.size * PAUSE_MS_PER_STREAM);
       this.write(batch).catch(this.onFailure);
     };
-    const waitMs = this.nextWriteAt - performance.now();
-    if (waitMs > 0) setTimeout(write, waitMs);
+    const waitMs = this.nextWriteAt - elapsedMs();
+    if (waitMs > 0) startTimer(write, waitMs);
     else setImmediate(write);
     return batch;
   }
@@ -85,7 +86,7 @@ export class IntentLog {
       return;
     }
     this.unwritten.add(batch);
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       this.isUnavailable = true;
       batch.resolveStored();
     }, MAX_DELAY_MS);

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { elapsedMs, sleep, startInterval } from '../../platform/common/timers/pace.js';
 import type { StartedStream, UsageRecord } from '../record/usage-record.js';
 import type { AbandonedBatch } from '../store/started-streams.js';
 import { UnsharedLimits } from '../store/unshared-limits.js';
@@ -31,7 +31,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     await this.check(false);
-    this.timer = setInterval(() => void this.checkOnce(false), BEAT_MS).unref();
+    this.timer = startInterval(() => void this.checkOnce(false), BEAT_MS);
   }
 
   /**
@@ -39,7 +39,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
    * least 0.3 seconds apart, and concurrent calls share one round.
    */
   checkSoon(): Promise<void> {
-    return (this.nextCheck ??= this.checkAfter(this.checkedAt + RECHECK_MS - performance.now()).finally(() => {
+    return (this.nextCheck ??= this.checkAfter(this.checkedAt + RECHECK_MS - elapsedMs()).finally(() => {
       this.nextCheck = undefined;
     }));
   }
@@ -57,7 +57,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   }
 
   private async checkAfter(delayMs: number): Promise<void> {
-    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+    if (delayMs > 0) await sleep(delayMs, { ref: false });
     await this.checkOnce(true);
   }
 
@@ -65,7 +65,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
     if (this.isLeaving) return Promise.resolve();
     return (this.checking ??= this.check(isUrgent).finally(() => {
       this.checking = undefined;
-      this.checkedAt = performance.now();
+      this.checkedAt = elapsedMs();
     }));
   }
 

@@ -3,6 +3,7 @@ import type { Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { cutText } from '../../platform/common/text/cut-text.js';
 import { timeOrderedId } from '../../platform/common/time-ordered-id.js';
+import { elapsedMs, sleep, startTimer } from '../../platform/common/timers/pace.js';
 import type { ModelConfig } from '../../platform/config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
 import type { TokenCount, UsageRecord, UsageClient } from '../record/usage-record.js';
@@ -115,7 +116,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
         intent.settle();
         this.notifyStored([record.id]);
       }
-      this.writeAfter(Math.max(WRITE_SOON_MS, this.writtenAt + WRITE_EVERY_MS - performance.now()));
+      this.writeAfter(Math.max(WRITE_SOON_MS, this.writtenAt + WRITE_EVERY_MS - elapsedMs()));
     });
   }
 
@@ -126,7 +127,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     clearTimeout(this.timer);
     await this.writing;
     for (let attempt = 1; attempt <= ATTEMPTS_AT_SHUTDOWN; attempt++) {
-      if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
+      if (attempt > 1) await sleep(RETRY_AFTER_MS);
       if (await this.write()) break;
     }
     if (this.queued > 0) this.logger.error(`${this.queued} usage records could not be written`);
@@ -151,7 +152,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
 
   private writeAfter(delayMs: number): void {
     if (this.writing !== undefined || this.isStopping) return;
-    this.timer ??= setTimeout(() => void this.write(), delayMs).unref();
+    this.timer ??= startTimer(() => void this.write(), delayMs).unref();
   }
 
   /** @returns whether all records are stored now. */
@@ -164,7 +165,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     this.writing = outcome.then(() => undefined);
     const failure = await outcome;
     this.writing = undefined;
-    this.writtenAt = performance.now();
+    this.writtenAt = elapsedMs();
     if (failure !== undefined) this.writeFailures++;
     this.report(failure);
     if (failure !== undefined || this.queued > 0) {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { DatabaseAvailability } from '../../platform/database/database-availability.js';
 import { LOCKED_BY_PROCESSES } from '../../platform/database/postgres/postgres-availability.js';
@@ -12,6 +11,7 @@ import {
   secondsNow,
   type Engine,
 } from '../../platform/database/queries/statements.js';
+import { elapsedMs, sleep } from '../../platform/common/timers/pace.js';
 
 /** A replica without a heartbeat for this long counts as dead, by the clock of the database. The clocks of replicas differ. */
 const LIFETIME_SECONDS = 60;
@@ -59,7 +59,7 @@ export class UsageWriters {
       `${statement} ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, lock_key = excluded.lock_key`,
       [this.id, this.host, process.pid, lockKey],
     );
-    const now = performance.now();
+    const now = elapsedMs();
     if (this.beatAt !== undefined && now - this.beatAt > OUTAGE_MS) this.recoveredAt = now;
     this.beatAt = now;
   }
@@ -80,13 +80,13 @@ export class UsageWriters {
     await this.remove(await this.killedHere());
     const disconnected = await this.disconnected(isUrgent);
     if (disconnected.length === 0) return;
-    await sleep(RECONNECT_MS, undefined, { ref: false });
+    await sleep(RECONNECT_MS, { ref: false });
     const still = new Set(await this.disconnected(isUrgent));
     await this.remove(disconnected.filter((id) => still.has(id)));
   }
 
   private async removeSilent(): Promise<void> {
-    if (performance.now() - this.recoveredAt < RECOVERY_MS) return;
+    if (elapsedMs() - this.recoveredAt < RECOVERY_MS) return;
     const now = secondsNow(this.engine);
     await this.database.query(`DELETE FROM usage_writers WHERE seen_at < ${now} - ${LIFETIME_SECONDS}`);
   }
@@ -105,7 +105,7 @@ export class UsageWriters {
    */
   private async disconnected(isUrgent: boolean): Promise<string[]> {
     const { lock } = this.availability;
-    if (lock === undefined || performance.now() - lock.heldSince < SETTLED_MS) return [];
+    if (lock === undefined || elapsedMs() - lock.heldSince < SETTLED_MS) return [];
     const isLate = isUrgent ? '' : `AND seen_at < ${secondsNow(this.engine)} - ${LATE_SECONDS}`;
     const writers: { id: string }[] = await this.database.query(
       `SELECT id FROM usage_writers WHERE lock_key IS NOT NULL ${isLate} AND lock_key NOT IN (${LOCKED_BY_PROCESSES})`,

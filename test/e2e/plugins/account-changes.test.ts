@@ -6,7 +6,6 @@ import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
-import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -30,7 +29,6 @@ class Cache {
 class CachePlugin {}
 
 describe.each(await testEngines())('a plugin that caches accounts, on $name', (engine) => {
-  hurryTimers(10);
   let database: TestDatabase;
   const services: TestService[] = [];
 
@@ -42,7 +40,7 @@ describe.each(await testEngines())('a plugin that caches accounts, on $name', (e
   const start = async (...plugins: readonly (new () => object)[]) => {
     const { config } = database;
     const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
-    const service = await createTestService({ env: { DATABASE_URL: url }, plugins });
+    const service = await createTestService({ env: { DATABASE_URL: url }, plugins, pace: 10 });
     services.push(service);
     return service;
   };

@@ -3,7 +3,6 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
 import type { AuditSink } from '../../../src/accounts/audit/audit-sinks.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
-import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -28,7 +27,6 @@ function pluginOf(...sinks: readonly AuditSink[]): new () => object {
 }
 
 describe.each(await testEngines())('the audit sinks of plugins on $name', (engine) => {
-  hurryTimers(10);
   let database: TestDatabase;
   const services: TestService[] = [];
 
@@ -40,7 +38,7 @@ describe.each(await testEngines())('the audit sinks of plugins on $name', (engin
   const start = async (...sinks: readonly AuditSink[]) => {
     const { config } = database;
     const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
-    const service = await createTestService({ env: { DATABASE_URL: url }, plugins: [pluginOf(...sinks)] });
+    const service = await createTestService({ env: { DATABASE_URL: url }, plugins: [pluginOf(...sinks)], pace: 10 });
     services.push(service);
     return service;
   };

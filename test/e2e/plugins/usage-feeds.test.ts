@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChatPlugin, type LedgerRow, type UsageFeed } from '../../../src/index.js';
 import { Extensions } from '../../../src/platform/common/extensions/extensions.js';
+import { usePace } from '../../../src/platform/common/timers/pace.js';
 import { OutboxDelivery } from '../../../src/platform/outbox/outbox-delivery.js';
 import { OutboxEntries } from '../../../src/platform/outbox/outbox-entries.js';
 import { DELIVERED_RECORDS, UsageFeeds } from '../../../src/usage/usage-feeds.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
-import { hurryTimers } from '../../support/moved-time.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -46,11 +46,11 @@ class Billing implements UsageFeed {
 class Plugin {}
 
 describe.each(await testEngines())('a usage feed on $name', (engine) => {
-  hurryTimers(10);
   let database: TestDatabase;
   let folder: string;
   let stage: Stage | undefined;
 
+  beforeEach(() => usePace(10));
   beforeEach(async () => {
     database = await engine.create();
     folder = await mkdtemp(join(tmpdir(), 'chat-feeds-'));

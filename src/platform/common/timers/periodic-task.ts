@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { HOUR_MS } from '../clock.js';
+import { sleep, startTimer } from './pace.js';
 
 /** Runs a task again and again. The next run begins some time after the end of the run before it. The timers do not keep the process alive. */
 export class PeriodicTask {
@@ -13,7 +14,7 @@ export class PeriodicTask {
   /** Begins a run after this time. Does nothing after {@link stop}. */
   start(delayMs: number): void {
     if (this.isStopped) return;
-    this.timer = setTimeout(() => {
+    this.timer = startTimer(() => {
       this.running = this.run();
     }, delayMs).unref();
   }
@@ -69,7 +70,7 @@ export class HourlyJobs implements OnApplicationBootstrap, BeforeApplicationShut
   private async run(name: string, job: HourlyJob): Promise<void> {
     const { signal } = this.stopping;
     try {
-      while (!signal.aborted && (await job(signal))) await pause();
+      while (!signal.aborted && (await job(signal))) await sleep(PAUSE_MS, { ref: false });
     } catch (error) {
       this.logger.warn({
         msg: 'An hourly job has failed, and is tried again in an hour',
@@ -78,10 +79,4 @@ export class HourlyJobs implements OnApplicationBootstrap, BeforeApplicationShut
       });
     }
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, PAUSE_MS).unref();
-  });
 }

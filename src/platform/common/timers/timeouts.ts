@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { elapsedMs, startTimer } from './pace.js';
 /** One wait consists of this many timers, one after the other. */
 const PARTS = 5;
 
@@ -12,7 +14,7 @@ export async function withTimeout<T>(work: Promise<T>, limitMs: number, late: ()
   return new Promise<T>((resolve, reject) => {
     let timer: NodeJS.Timeout;
     const wait = (partsLeft: number): void => {
-      timer = setTimeout(() => {
+      timer = startTimer(() => {
         if (partsLeft > 1) {
           wait(partsLeft - 1);
           return;
@@ -29,6 +31,14 @@ export async function withTimeout<T>(work: Promise<T>, limitMs: number, late: ()
         clearTimeout(timer);
       })
       .then(resolve, reject);
+  });
+}
+
+/** Destroys a socket that has not closed by itself after this time. */
+export function destroyAfter(ms: number, socket: Socket): void {
+  const timer = startTimer(() => socket.destroy(), ms);
+  socket.once('close', () => {
+    clearTimeout(timer);
   });
 }
 
@@ -53,7 +63,7 @@ export class IdleTimeout {
     private readonly counts: () => boolean,
     private readonly onIdle: () => void,
   ) {
-    this.deadline = performance.now() + limitMs;
+    this.deadline = elapsedMs() + limitMs;
     this.timer = this.start(limitMs);
   }
 
@@ -61,7 +71,7 @@ export class IdleTimeout {
   restart(limitMs: number): void {
     const before = this.deadline;
     this.limitMs = limitMs;
-    this.deadline = performance.now() + limitMs;
+    this.deadline = elapsedMs() + limitMs;
     if (this.deadline < before && !this.stopped) {
       clearTimeout(this.timer);
       this.timer = this.start(limitMs);
@@ -74,19 +84,19 @@ export class IdleTimeout {
   }
 
   private start(delayMs: number): NodeJS.Timeout {
-    return setTimeout(() => {
+    return startTimer(() => {
       this.checkDeadline();
     }, delayMs);
   }
 
   private checkDeadline(): void {
-    let remainingMs = this.deadline - performance.now();
+    let remainingMs = this.deadline - elapsedMs();
     if (remainingMs <= 0) {
       if (this.counts()) this.onIdle();
       if (this.stopped) return;
       remainingMs = this.limitMs;
-      this.deadline = performance.now() + remainingMs;
+      this.deadline = elapsedMs() + remainingMs;
     }
-    this.timer = this.start(Math.ceil(remainingMs));
+    this.timer = this.start(remainingMs);
   }
 }

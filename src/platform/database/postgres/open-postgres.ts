@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { withTimeout } from '../../common/timers/timeouts.js';
 import { codeOf, DatabaseError } from '../database-error.js';
 import { MIGRATIONS, runMigrations } from '../migrations/all-migrations.js';
 import { ClientWithQueryTimeout, PoolConnections } from './pool-clients.js';
@@ -104,15 +105,11 @@ export async function openPostgres(options: PostgresDataSourceOptions): Promise<
  */
 async function initialize(options: PostgresDataSourceOptions): Promise<DataSource> {
   const opening = new DataSource(options).initialize();
-  let timer: NodeJS.Timeout | undefined;
-  const slow = new Promise<'slow'>((resolve) => {
-    timer = setTimeout(resolve, SLOW_CONNECT_MS, 'slow');
-  });
+  const slow = new Error('The server is slow.');
   try {
-    const first = await Promise.race([opening, slow]);
-    if (first !== 'slow') return first;
-  } finally {
-    clearTimeout(timer);
+    return await withTimeout(opening, SLOW_CONNECT_MS, () => slow);
+  } catch (error) {
+    if (error !== slow) throw error;
   }
   const url = new URL(options.url ?? '');
   // Parameters can name another address, or a socket in the file system.

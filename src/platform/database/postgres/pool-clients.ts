@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { elapsedMs } from '../../common/timers/pace.js';
 
 const READ_TIMEOUT = 'Query read timeout';
 
@@ -15,7 +16,7 @@ const READ_TIMEOUT = 'Query read timeout';
  */
 export class ClientWithQueryTimeout extends pg.Client {
   private queries = 0;
-  private repliedAt = performance.now();
+  private repliedAt = elapsedMs();
   /** Called with the beginning of a query without a reply in time. */
   protected onSilence: ((begunAt: number) => void) | undefined;
 
@@ -26,7 +27,7 @@ export class ClientWithQueryTimeout extends pg.Client {
 
   // `query` has many overloads. All overloads that the users of the pool call return a promise.
   override query = ((...parameters: [string]) => {
-    const begunAt = performance.now();
+    const begunAt = elapsedMs();
     const reply: unknown = super.query(...parameters);
     if (reply instanceof Promise) {
       this.queries += 1;
@@ -50,7 +51,7 @@ export class ClientWithQueryTimeout extends pg.Client {
 
   private replied(): void {
     this.queries -= 1;
-    this.repliedAt = performance.now();
+    this.repliedAt = elapsedMs();
   }
 
   private endAfter(begunAt: number): void {

@@ -3,6 +3,7 @@ import { DatabaseAvailability, type HeldLock, type Availability } from '../datab
 import { ProbeConnection, ProbeTimeout } from './probe-connection.js';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { OutageLog } from '../../common/outage-log.js';
+import { elapsedMs, startTimer } from '../../common/timers/pace.js';
 import { withTimeout } from '../../common/timers/timeouts.js';
 import { isLostConnection } from '../database-error.js';
 
@@ -34,7 +35,7 @@ export class ProcessLock {
     const isTaken = await connection.lock(LOCKS_OF_PROCESSES, this.key).catch(() => false);
     if (!isTaken || connection.isLost) return;
     this.holder = connection;
-    this.heldSince = performance.now();
+    this.heldSince = elapsedMs();
     for (const listener of this.onTaken) listener();
   }
 
@@ -124,7 +125,7 @@ export class PostgresAvailability extends DatabaseAvailability implements OnModu
 
   private async probeServer(): Promise<Availability> {
     const old = this.probe;
-    this.silentSince ??= performance.now();
+    this.silentSince ??= elapsedMs();
     let isDecided = false;
     const answer = old?.ping();
     answer?.then(
@@ -171,13 +172,13 @@ export class PostgresAvailability extends DatabaseAvailability implements OnModu
 
   /** Whether the server is slow, and has not been silent for long. */
   private get mayBeSilent(): boolean {
-    const now = performance.now();
+    const now = elapsedMs();
     return now < this.slowUntil && now - (this.silentSince ?? now) < SLOW_SILENCE_MS;
   }
 
   /** @param isLate whether nobody waits for the answer any longer. */
   private answered(isLate: boolean): void {
-    const now = performance.now();
+    const now = elapsedMs();
     this.silentSince = undefined;
     if (!isLate || this.isClosed) return;
     // All answers that come at the end of an outage count once.
@@ -216,7 +217,7 @@ export class PostgresAvailability extends DatabaseAvailability implements OnModu
 
   private redialSoon(): void {
     if (this.isClosed) return;
-    this.redialing ??= setTimeout(() => void this.redial(), REDIAL_INTERVAL_MS).unref();
+    this.redialing ??= startTimer(() => void this.redial(), REDIAL_INTERVAL_MS).unref();
   }
 
   private async redial(): Promise<void> {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { destroyAfter } from '../../common/timers/timeouts.js';
 
 /** What a server does with the first bytes of a client. */
 type ServerKind = 'postgres' | 'other' | 'silent' | 'unreachable';
@@ -30,14 +31,13 @@ function firstAnswer({ hostname, port }: URL, question: Buffer): Promise<string 
       answer = '';
       socket.write(question);
     });
-    const timer = setTimeout(() => socket.destroy(), TIMEOUT_MS);
+    destroyAfter(TIMEOUT_MS, socket);
     socket.once('data', (data) => {
       answer = data.toString('latin1');
       socket.destroy();
     });
     socket.on('error', () => undefined);
     socket.once('close', () => {
-      clearTimeout(timer);
       resolve(answer);
     });
   });

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
+import { elapsedMs, sleep } from '../../common/timers/pace.js';
 import { codeOf, DatabaseError } from '../database-error.js';
 import { MIGRATIONS, runMigrations } from '../migrations/all-migrations.js';
 
@@ -70,13 +70,13 @@ async function migrate(dataSource: DataSource): Promise<void> {
  * SQLite's own wait would block this process. A second data source in the same process could then never release its lock.
  */
 async function onceFree(statement: () => unknown): Promise<void> {
-  const deadline = performance.now() + START_TIMEOUT_MS;
+  const deadline = elapsedMs() + START_TIMEOUT_MS;
   for (;;) {
     try {
       await statement();
       return;
     } catch (error) {
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || performance.now() > deadline) throw error;
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || elapsedMs() > deadline) throw error;
     }
     await sleep(RETRY_AFTER_MS);
   }

@@ -5,6 +5,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { BodiesInFlight, type BodyReservation, BodyClients } from './bodies-in-flight.js';
 import { Steps } from '../../common/event-loop/event-loop-turns.js';
+import { startTimer } from '../../common/timers/pace.js';
 
 /**
  * Pieces below this size are copied into one block, because each piece that Node delivers has an overhead of about 200
@@ -141,7 +142,7 @@ export class BodyReader {
       };
       const deadline = request.complete
         ? undefined
-        : setTimeout(() => {
+        : startTimer(() => {
             this.shed.count('slow_body');
             settle(tooSlow());
           }, BODY_DEADLINE_MS);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { realMs, startTimer } from '../../common/timers/pace.js';
 
 /** A rest up to this size is read at full speed, so that the connection can serve the next request. */
 const SMALL_BYTES = 64 * 1024;
@@ -22,7 +23,7 @@ const PIECE_EVERY_MS = 100;
 export function dropRestOfBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   if (request.complete || socket.destroyed || !hasBody(request)) return;
-  const limit = setTimeout(() => socket.destroy(), MAX_SEND_MS);
+  const limit = startTimer(() => socket.destroy(), MAX_SEND_MS);
   const stop = (): void => {
     clearTimeout(limit);
     socket.off('close', stop);
@@ -45,7 +46,7 @@ export function dropRestOfBody(request: IncomingMessage, response: ServerRespons
       return;
     }
     socket.end();
-    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
+    socket.setTimeout(realMs(IDLE_TIMEOUT_MS), () => socket.destroy());
     request.once('end', close);
   };
 }
@@ -53,7 +54,7 @@ export function dropRestOfBody(request: IncomingMessage, response: ServerRespons
 function dropSlowly(request: IncomingMessage): void {
   request.on('data', () => {
     request.pause();
-    setTimeout(() => request.resume(), PIECE_EVERY_MS);
+    startTimer(() => request.resume(), PIECE_EVERY_MS);
   });
 }
 

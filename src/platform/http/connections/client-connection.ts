@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../../common/event-loop/event-loop-turns.js';
 import type { ShedLoad } from '../../common/shed-load.js';
+import { elapsedMs, startTimer } from '../../common/timers/pace.js';
+import { destroyAfter } from '../../common/timers/timeouts.js';
 
 /** The maximum number of pipelined requests that wait on one connection for earlier responses. */
 const MAX_WAITING_REQUESTS = 100;
@@ -37,8 +39,8 @@ interface Exchange {
  * disconnects. So the resources of such a request would be held until the process ends.
  */
 export class ClientConnection {
-  /** When the last request ended, or when the connection opened if there was no request (`performance.now()`). */
-  idleSince = performance.now();
+  /** When the last request ended, or when the connection opened if there was no request (`elapsedMs()`). */
+  idleSince = elapsedMs();
   private current: Exchange | undefined;
   private waiting: Exchange[] = [];
   private droppedCount = 0;
@@ -112,7 +114,7 @@ export class ClientConnection {
     } else if (this.droppedCount > 0) {
       this.endConnection();
     } else if (!socket.destroyed) {
-      this.idleSince = performance.now();
+      this.idleSince = elapsedMs();
       this.idle.add(this);
     }
   };
@@ -141,7 +143,7 @@ export class ClientConnection {
   private readonly readAhead = (): void => {
     const { socket } = this;
     if (socket.writableNeedDrain) return;
-    if (this.isFull) this.fullTimer ??= setTimeout(this.dropWaiting, FULL_LIMIT_MS);
+    if (this.isFull) this.fullTimer ??= startTimer(this.dropWaiting, FULL_LIMIT_MS);
     else process.nextTick(() => socket.resume());
   };
 
@@ -198,10 +200,7 @@ export class ClientConnection {
   private endConnection(): void {
     const { socket } = this;
     if (socket.destroyed) return;
-    const closing = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => {
-      clearTimeout(closing);
-    });
+    destroyAfter(LINGER_MS, socket);
     socket.end();
   }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { recordAccepted } from '../../common/event-loop/event-loop-turns.js';
 import { ShedLoad } from '../../common/shed-load.js';
+import { elapsedMs } from '../../common/timers/pace.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { ClientConnection, type RequestHandler } from './client-connection.js';
 
@@ -65,7 +66,7 @@ export class ClientConnections {
 
   private makeRoom(newcomer: ClientConnection): void {
     const [longestIdle = newcomer] = this.idle;
-    const isOld = performance.now() - longestIdle.idleSince > GRACE_MS;
+    const isOld = elapsedMs() - longestIdle.idleSince > GRACE_MS;
     const closed = isOld ? longestIdle : (this.stuck() ?? longestIdle);
     this.shedLoad.count('connections');
     // Removes the connection now, because more connections may arrive before its `close` event.
@@ -75,7 +76,7 @@ export class ClientConnections {
 
   /** Finds the oldest connection whose client does not send the rest of its request, or does not read its response. */
   private stuck(): ClientConnection | undefined {
-    const now = performance.now();
+    const now = elapsedMs();
     if (now - this.searchedInVainAt < SEARCH_EVERY_MS) return undefined;
     for (const connection of this.open.values()) {
       if (connection.response !== undefined && connection.isWaitingForClient) return connection;

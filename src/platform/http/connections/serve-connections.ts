@@ -6,6 +6,7 @@ import { refuseExpectation } from '../routing/outer-middleware.js';
 import type { RequestHandler } from './client-connection.js';
 import type { ClientConnections } from './client-connections.js';
 import { ServiceError } from '../../common/service-error.js';
+import { destroyAfter } from '../../common/timers/timeouts.js';
 import { errorBody } from '../errors/send-error.js';
 import { REQUEST_ID_HEADER } from '../request/request-context.js';
 
@@ -72,9 +73,6 @@ function respondToClientErrors(server: Server, mayRespond: (socket: Socket) => b
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `${REQUEST_ID_HEADER}: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    const closing = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => {
-      clearTimeout(closing);
-    });
+    destroyAfter(LINGER_MS, socket);
   });
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Request } from 'express';
 import { ShedLoad } from '../../common/shed-load.js';
+import { elapsedMs, startInterval } from '../../common/timers/pace.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { BodyClients } from '../body/bodies-in-flight.js';
 import type { ClientConnection } from './client-connection.js';
@@ -51,7 +52,7 @@ export class UnreadResponses implements OnApplicationBootstrap, OnApplicationShu
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
+    this.timer = startInterval(() => {
       this.check();
     }, CHECK_EVERY_MS).unref();
   }
@@ -68,7 +69,7 @@ export class UnreadResponses implements OnApplicationBootstrap, OnApplicationShu
       const { response, socket } = connection;
       if (response === undefined || socket.writableLength === 0 || isReaderLimited(response)) continue;
       const state = this.observe(connection, before.get(response));
-      if (performance.now() - state.since > this.limitMs) {
+      if (elapsedMs() - state.since > this.limitMs) {
         this.cut(state);
         continue;
       }
@@ -84,7 +85,7 @@ export class UnreadResponses implements OnApplicationBootstrap, OnApplicationShu
     const unreadBytes = socket.writableLength;
     const takenBytes = socket.bytesWritten - unreadBytes;
     const isRead = before === undefined || takenBytes - before.takenBytes >= MIN_TAKEN_BYTES;
-    return isRead ? { connection, since: performance.now(), takenBytes, unreadBytes } : { ...before, unreadBytes };
+    return isRead ? { connection, since: elapsedMs(), takenBytes, unreadBytes } : { ...before, unreadBytes };
   }
 
   private makeRoom(unreadBytes: number): void {

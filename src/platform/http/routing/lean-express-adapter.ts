@@ -2,6 +2,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
 import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { realMs } from '../../common/timers/pace.js';
 import { pathOutsideApi } from '../surface/outside-api.decorator.js';
 
 /** The time limit for the headers of a request. The server disconnects a slower client. */
@@ -28,8 +29,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
       ServerResponse: ExpressResponse,
       // `begin` checks the header instead, and says in its response that the header is missing.
       requireHostHeader: false,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      headersTimeout: realMs(HEADERS_TIMEOUT_MS),
+      connectionsCheckingInterval: realMs(TIMEOUT_CHECK_MS),
     });
   }
 

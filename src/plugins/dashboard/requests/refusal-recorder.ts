@@ -1,5 +1,13 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Clock, CLOCK, cutText, HourlyJobs, MINUTE_MS, timeOrderedId } from '../../../plugin-api/core/common.js';
+import {
+  type Clock,
+  CLOCK,
+  cutText,
+  HourlyJobs,
+  MINUTE_MS,
+  startTimer,
+  timeOrderedId,
+} from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG, limitNameOf } from '../../../plugin-api/core/config.js';
 import { DatabaseAvailability } from '../../../plugin-api/core/database.js';
 import { type FinishedRequest, type RequestObserver, RequestWatch } from '../../../plugin-api/core/start.js';
@@ -154,7 +162,7 @@ export class RefusalRecorder implements RequestObserver, OnModuleInit, BeforeApp
   }
 
   private writeLater(): NodeJS.Timeout {
-    return setTimeout(() => {
+    return startTimer(() => {
       this.timer = undefined;
       this.enqueue(this.sample.takeEnded(this.now()));
       void this.write().then(() => {

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { ServiceError } from '../../../plugin-api/core/common.js';
+import { elapsedMs, ServiceError, startTimer } from '../../../plugin-api/core/common.js';
 import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../identity/stream-identity.js';
 import { LogSource } from '../log/log-reader.js';
 import { evictedStream, StreamLog, type Ending } from '../log/stream-log.js';
@@ -75,7 +75,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
   }
 
   private retain(stream: MemoryStream): void {
-    this.ended.set(stream, performance.now());
+    this.ended.set(stream, elapsedMs());
     this.dropLater();
   }
 
@@ -87,18 +87,18 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
   private dropLater(): void {
     const [first] = this.ended.values();
     if (first === undefined) return;
-    this.timer ??= setTimeout(
+    this.timer ??= startTimer(
       () => {
         this.timer = undefined;
         this.dropExpired();
         this.dropLater();
       },
-      Math.max(0, first + this.retentionMs - performance.now()),
+      Math.max(0, first + this.retentionMs - elapsedMs()),
     ).unref();
   }
 
   private dropExpired(): void {
-    const limit = performance.now() - this.retentionMs;
+    const limit = elapsedMs() - this.retentionMs;
     for (const [stream, endedAt] of this.ended) {
       if (endedAt > limit) return;
       stream.drop();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
+import { sleep } from '../../../platform/common/timers/pace.js';
 import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { Tool, Message, ImageContent, ToolMessage } from '../../contract/conversation.js';
@@ -78,7 +79,7 @@ export class BuiltinProtocol implements InProcessProtocol {
 
   /** Waits before the next word. Resolves early when the signal aborts: the caller checks the signal. */
   private async pause(wordsSent: number, signal: AbortSignal): Promise<void> {
-    if (this.wordDelayMs > 0) await wait(this.wordDelayMs, undefined, { signal }).catch(() => undefined);
+    if (this.wordDelayMs > 0) await sleep(this.wordDelayMs, { signal });
     else if (wordsSent % WORDS_OF_A_TURN === 0) await turn();
   }
 }

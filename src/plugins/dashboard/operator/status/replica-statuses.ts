@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Membership, MEMBERSHIP, REDIS, type RedisConnection } from '../../../../plugin-api/core/redis.js';
+import { elapsedMs } from '../../../../plugin-api/core/common.js';
 import { ServiceStatus, type StatusSnapshot } from './service-status.js';
 
 /** A hash: the snapshot of each replica, by the id of the replica. */
@@ -38,7 +39,7 @@ export class ReplicaStatuses implements OnModuleInit, BeforeApplicationShutdown 
 
   onModuleInit(): void {
     this.membership?.whenBeaten(() => {
-      if (!this.hasLeft && performance.now() - this.publishedAt >= PUBLISH_EVERY_MS) void this.publish();
+      if (!this.hasLeft && elapsedMs() - this.publishedAt >= PUBLISH_EVERY_MS) void this.publish();
     });
   }
 
@@ -76,7 +77,7 @@ export class ReplicaStatuses implements OnModuleInit, BeforeApplicationShutdown 
     // The next heartbeat retries, and the page says that others are missing while Redis is unavailable.
     await this.redis
       ?.run(KEY, (client) => Promise.all([client.hset(KEY, this.id, text), client.pexpire(KEY, LIFETIME_MS)]))
-      .then(() => (this.publishedAt = performance.now()))
+      .then(() => (this.publishedAt = elapsedMs()))
       .catch(() => undefined);
   }
 }

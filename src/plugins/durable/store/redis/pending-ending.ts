@@ -1,3 +1,4 @@
+import { elapsedMs, startTimer } from '../../../../plugin-api/core/common.js';
 import type { Ending, StreamLog } from '../../log/stream-log.js';
 import { INTERRUPTED } from './redis-stream-tools.js';
 
@@ -30,7 +31,7 @@ export class PendingEnding {
   begin(ending: Ending): Promise<Ending | undefined> {
     if (this.toldAt !== Infinity) return Promise.resolve(this.log.ending);
     this.ending = ending;
-    this.limit = setTimeout(() => {
+    this.limit = startTimer(() => {
       this.giveUp();
     }, LIMIT_MS);
     return new Promise((resolve) => {
@@ -41,7 +42,7 @@ export class PendingEnding {
   /** Gives the readers their ending, unless they have one. */
   tell(ending: Ending): void {
     if (this.toldAt === Infinity) {
-      this.toldAt = performance.now();
+      this.toldAt = elapsedMs();
       this.log.end(ending);
     }
     this.stop(ending);
@@ -55,8 +56,8 @@ export class PendingEnding {
 
   private giveUp(): void {
     if (this.isSent) {
-      this.limit = setTimeout(() => {
-        this.toldAt = performance.now();
+      this.limit = startTimer(() => {
+        this.toldAt = elapsedMs();
         this.log.disconnect();
       }, UNKNOWN_LIMIT_MS - LIMIT_MS);
     } else {

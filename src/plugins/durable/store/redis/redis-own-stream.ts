@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../../plugin-api/core/common.js';
+import { elapsedMs, ServiceError, startTimer } from '../../../../plugin-api/core/common.js';
 import { wasNotSent } from '../../../../plugin-api/core/redis.js';
 import { streamId } from '../../identity/stream-identity.js';
 import { LogSource } from '../../log/log-reader.js';
@@ -44,7 +44,7 @@ export class RedisOwnStream implements OwnStream {
   private isWriting = false;
   private timer: NodeJS.Timeout | undefined;
   private timerAt = Infinity;
-  private confirmedAt = performance.now();
+  private confirmedAt = elapsedMs();
   private readonly entries: LogEntries;
   private readonly pending: PendingEnding;
 
@@ -113,7 +113,7 @@ export class RedisOwnStream implements OwnStream {
         reject(unavailable());
         return;
       }
-      const limit = setTimeout(() => {
+      const limit = startTimer(() => {
         this.lose();
       }, BEGIN_LIMIT_MS);
       this.beginning = {
@@ -168,11 +168,11 @@ export class RedisOwnStream implements OwnStream {
   }
 
   private writeIn(delayMs: number): void {
-    const at = performance.now() + delayMs;
+    const at = elapsedMs() + delayMs;
     if (this.isWriting || this.timerAt <= at || (this.isOver && this.readerIds.size === 0)) return;
     clearTimeout(this.timer);
     this.timerAt = at;
-    this.timer = setTimeout(() => void this.write(), delayMs).unref();
+    this.timer = startTimer(() => void this.write(), delayMs).unref();
   }
 
   private nextDelayMs(): number {
@@ -193,7 +193,7 @@ export class RedisOwnStream implements OwnStream {
     } catch {
       // Redis is unavailable or slow.
       hasFailed = true;
-      const now = performance.now();
+      const now = elapsedMs();
       if (!this.hasStarted && now - this.confirmedAt >= BEGIN_LIMIT_MS) this.lose();
       if (now - this.pending.toldAt > this.tools.retentionMs) {
         this.pending.stop();
@@ -215,7 +215,7 @@ export class RedisOwnStream implements OwnStream {
     const { pending } = this;
     const wasSent = pending.isSent;
     if (isEnd) pending.isSent = true;
-    const sentAt = performance.now();
+    const sentAt = elapsedMs();
     const reply = await this.tools.redis[this.hasStarted ? 'runWithoutTimeout' : 'run'](
       keys.meta,
       (client) => WRITE.run(client, [keys.meta, keys.log, keys.readers], args) as Promise<WriteReply>,

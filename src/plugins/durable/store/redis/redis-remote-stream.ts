@@ -1,5 +1,5 @@
 import { EndUnknown } from '../../../../plugin-api/core/chat.js';
-import { isHighSurrogate, ServiceError } from '../../../../plugin-api/core/common.js';
+import { elapsedMs, isHighSurrogate, ServiceError, startTimer } from '../../../../plugin-api/core/common.js';
 import type { CompletionPart } from '../../../../plugin-api/core/upstreams.js';
 import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
 import { notRetained, type LoggedParts } from '../../log/log-reader.js';
@@ -78,8 +78,8 @@ class RedisSource implements LoggedParts {
   /** Whether the last command has read as many entries as it may. */
   private hasMore = false;
   private timer: NodeJS.Timeout | undefined;
-  private partsAt = performance.now();
-  private answeredAt = performance.now();
+  private partsAt = elapsedMs();
+  private answeredAt = elapsedMs();
   private goneSince: number | undefined;
   private readonly claim = new WatchedClaim();
 
@@ -135,24 +135,24 @@ class RedisSource implements LoggedParts {
   private readIn(delayMs: number): void {
     if (this.isReading || this.isClosed || this.endingAfterParts !== undefined || this.failure !== undefined) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.readNext(), delayMs).unref();
+    this.timer = startTimer(() => void this.readNext(), delayMs).unref();
   }
 
   private async readNext(): Promise<void> {
     this.isReading = true;
     const maxEntries = this.isEmpty ? ENTRIES_PER_READ : 0;
-    const isLost = this.goneSince !== undefined && performance.now() - this.goneSince >= LOST_AFTER_MS;
+    const isLost = this.goneSince !== undefined && elapsedMs() - this.goneSince >= LOST_AFTER_MS;
     let nextMs = RETRY_AFTER_MS;
     try {
       const also = isLost ? ({ also: 'bury' } as const) : {};
       const { readerId, claim, entries: after } = this;
       const [state, entries] = await this.tools.read(this.name, { readerId, after, maxEntries, claim, ...also });
-      this.answeredAt = performance.now();
+      this.answeredAt = elapsedMs();
       if (!this.isClosed) nextMs = this.take(state, entries, maxEntries, isLost);
     } catch {
       // Redis is unavailable or slow.
       this.goneSince = undefined;
-      if (performance.now() - this.answeredAt >= UNAVAILABLE_LIMIT_MS) this.fail(new EndUnknown());
+      if (elapsedMs() - this.answeredAt >= UNAVAILABLE_LIMIT_MS) this.fail(new EndUnknown());
     }
     this.isReading = false;
     this.readIn(this.isEmpty ? nextMs : RENEW_EVERY_MS);
@@ -166,7 +166,7 @@ class RedisSource implements LoggedParts {
     isLost: boolean,
   ): number {
     for (const [id, [field, value = Buffer.of()]] of entries) this.takeEntry(id.toString(), String(field), value);
-    const now = performance.now();
+    const now = elapsedMs();
     if (entries.length > 0) this.partsAt = now;
     if (state !== 'gone' || !this.tools.maySettle(this.name.keys)) this.goneSince = undefined;
     if (this.isOver) {

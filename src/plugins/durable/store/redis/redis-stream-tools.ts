@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../../../plugin-api/core/common.js';
+import { elapsedMs, ServiceError, sleep, startTimer } from '../../../../plugin-api/core/common.js';
 import { type RedisConnection, RedisUnavailable } from '../../../../plugin-api/core/redis.js';
 import type { StreamAddress } from '../../identity/stream-identity.js';
 import type { Ending } from '../../log/stream-log.js';
@@ -55,11 +54,11 @@ export class WatchedClaim {
   private expiredSince: number | undefined;
 
   get isOver(): boolean {
-    return this.expiredSince !== undefined && performance.now() - this.expiredSince >= EXPIRED_FOR_MS;
+    return this.expiredSince !== undefined && elapsedMs() - this.expiredSince >= EXPIRED_FOR_MS;
   }
 
   see(isExpired: boolean): void {
-    this.expiredSince = isExpired ? (this.expiredSince ?? performance.now()) : undefined;
+    this.expiredSince = isExpired ? (this.expiredSince ?? elapsedMs()) : undefined;
   }
 }
 
@@ -112,13 +111,13 @@ export class RedisStreamTools {
 
   /** Asks the owner of a stream to stop. Resolves when the stream is over. */
   async cancel(keys: StreamKeys, generation: string): Promise<void> {
-    const until = performance.now() + CANCELLED_WITHIN_MS;
+    const until = elapsedMs() + CANCELLED_WITHIN_MS;
     const claim = new WatchedClaim();
     for (;;) {
       const [state] = await orStreamsUnavailable(this.read({ keys, generation }, { also: 'cancel', claim }));
       if (state !== 'waiting' && state !== 'running') return;
-      if (performance.now() > until) throw unavailable();
-      await sleep(RETRY_AFTER_MS / 2, undefined, { ref: false });
+      if (elapsedMs() > until) throw unavailable();
+      await sleep(RETRY_AFTER_MS / 2, { ref: false });
     }
   }
 
@@ -134,13 +133,13 @@ export class RedisStreamTools {
    * @param failure the sealed reason for the requests that wait, or ''.
    */
   release({ keys, generation }: StreamName, failure: Buffer | ''): void {
-    const until = performance.now() + LEASE_MS;
+    const until = elapsedMs() + LEASE_MS;
     const args = [generation, String(LEASE_MS), failure];
     const attempt = (): void => {
       this.redis
         .run(keys.meta, (client) => FORGET.run(client, [keys.meta, keys.log], args))
         .catch(() => {
-          if (performance.now() < until) setTimeout(attempt, RETRY_AFTER_MS).unref();
+          if (elapsedMs() < until) startTimer(attempt, RETRY_AFTER_MS).unref();
         });
     };
     attempt();

@@ -1,3 +1,4 @@
+import { elapsedMs } from '../../../../plugin-api/core/common.js';
 import type { ClaimedStream } from './redis-stream-tools.js';
 
 /** The memory of a stream in Redis without its text. */
@@ -34,7 +35,7 @@ export class RetainedStreams {
   /** Adds a stream that has ended, with the size of its text. */
   add(claimed: ClaimedStream, textBytes: number): void {
     this.removeExpired();
-    const retained = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: performance.now() + this.retentionMs };
+    const retained = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: elapsedMs() + this.retentionMs };
     const account = this.accounts.get(claimed.accountId) ?? { bytes: 0, streams: new Set() };
     this.accounts.set(claimed.accountId, account);
     this.all.add(retained);
@@ -48,7 +49,7 @@ export class RetainedStreams {
   }
 
   private removeExpired(): void {
-    const now = performance.now();
+    const now = elapsedMs();
     for (const oldest of this.all) {
       if (oldest.expiresAt > now) return;
       this.remove(oldest);

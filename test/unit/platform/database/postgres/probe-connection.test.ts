@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { usePace } from '../../../../../src/platform/common/timers/pace.js';
 import { ProbeConnection } from '../../../../../src/platform/database/postgres/probe-connection.js';
-import { hurryTimers } from '../../../../support/moved-time.js';
 import { waitFor } from '../../../../support/wait-for.js';
 
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]);
@@ -15,7 +15,7 @@ let sockets: Socket[];
 let open: number;
 let losses: ProbeConnection[];
 
-hurryTimers(10);
+beforeEach(() => usePace(10));
 beforeEach(async () => {
   [isSilent, sockets, open, losses] = [false, [], 0, []];
   server = createServer((socket) => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { usePace } from '../../../../../src/platform/common/timers/pace.js';
 import { openPostgres, postgresOptions } from '../../../../../src/platform/database/postgres/open-postgres.js';
 import { serverKind } from '../../../../../src/platform/database/postgres/server-kind.js';
-import { hurryTimers } from '../../../../support/moved-time.js';
 import { closedPort, startSilentServer } from '../../../../support/silent-server.js';
 
 async function at<Result>(server: Server, ask: (url: string) => Promise<Result>): Promise<Result> {
@@ -24,7 +24,8 @@ function answering(answer: string): Server {
 }
 
 describe('the kind of a server', () => {
-  hurryTimers(5);
+  beforeEach(() => usePace(5));
+
   it.each([
     ['postgres', 'N'],
     ['postgres', 'S'],
