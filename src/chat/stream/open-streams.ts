@@ -6,7 +6,7 @@ import { DrainState } from '../../platform/common/drain-state.js';
 import { Registry } from '../../platform/common/registry.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { ShedLoad } from '../../platform/common/shed-load.js';
-import { withTimeout } from '../../platform/common/timers/timeouts.js';
+import { sleep } from '../../platform/common/timers/pace.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 
 /** When a client may try again, in seconds. */
@@ -137,12 +137,12 @@ export class OpenStreams {
 
   private async waitUntilIdle(limitMs: number): Promise<boolean> {
     if (this.isIdle) return true;
-    const idle = new Promise<boolean>((resolve) => {
-      this.onIdle = () => {
-        resolve(true);
-      };
-    });
-    return withTimeout(idle, limitMs, () => new Error('still busy')).catch(() => false);
+    const idle = new AbortController();
+    this.onIdle = () => {
+      idle.abort();
+    };
+    await sleep(limitMs, idle);
+    return idle.signal.aborted;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { BudgetPeriod } from '../../platform/config/limits/budget.js';
-import { elapsedMs } from '../../platform/common/timers/pace.js';
-import { withTimeout } from '../../platform/common/timers/timeouts.js';
+import { elapsedMs, sleep } from '../../platform/common/timers/pace.js';
 import type { Limit } from '../limit-store.js';
 
 /**
@@ -65,8 +64,10 @@ export class TokensUsedLookup {
   }
 
   private async read(accountId: string, from: Date, limit: Limit): Promise<number | undefined> {
-    const query = this.query(accountId, from, limit);
-    const value = await withTimeout(query, TIMEOUT_MS, () => new Error('no answer in time')).catch(() => undefined);
+    const over = new AbortController();
+    const late = sleep(TIMEOUT_MS, over).then(() => undefined);
+    const value = await Promise.race([this.query(accountId, from, limit).catch(() => undefined), late]);
+    over.abort();
     const used = value === undefined ? undefined : wholeTokens(value);
     if (used === undefined) this.failedUntil = elapsedMs() + COOLDOWN_MS;
     return used;
