@@ -16,6 +16,7 @@ export interface ServiceOptions extends Partial<Catalog>, TestExtensions {
   /** The receivers of events by name, in the format of CONFIG_FILE. */
   readonly webhooks?: Readonly<Record<string, object>>;
   readonly env?: Readonly<Record<string, string>>;
+  readonly pace?: number;
   /** Modules of the test, in addition to the modules of the service. */
   readonly modules?: readonly (Type | DynamicModule)[];
   /** Gets the record of each stream that ends. */
@@ -37,6 +38,7 @@ export async function startService({
   tiers,
   webhooks,
   env = {},
+  pace,
   modules = [],
   plugins = [],
   records,
@@ -48,6 +50,7 @@ export async function startService({
   const service = await createTestService({
     config: configFile(catalog, tiers, webhooks),
     env,
+    pace,
     plugins: [pluginWith(extensions), ...plugins],
     imports: modules,
   });

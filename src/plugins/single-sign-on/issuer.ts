@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { type Clock, CLOCK, elapsedMs, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
+import { type Clock, CLOCK, elapsedMs, realMs, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG, type SingleSignOnConfig } from '../../plugin-api/core/config.js';
 import { SINGLE_SIGN_ON_PATH } from '../../plugin-api/single-sign-on.js';
 
@@ -31,7 +31,7 @@ async function boundedFetch(url: string, options: object): Promise<Response> {
 }
 
 /** How long one request to the issuer may take. */
-const TIMEOUT_SECONDS = 5;
+const TIMEOUT_MS = 5_000;
 /** After this time, the metadata is read again. The old metadata stays in use until the issuer answers. */
 const METADATA_LIFETIME_MS = 3_600_000;
 /** After a failure, the next request for the metadata waits this long. */
@@ -193,7 +193,7 @@ export class Issuer {
       {
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to stand out; the configuration allows http:// on this machine only
         execute: isLocal ? [client.allowInsecureRequests] : [],
-        timeout: TIMEOUT_SECONDS,
+        timeout: realMs(TIMEOUT_MS) / 1000,
         [client.customFetch]: boundedFetch,
       },
     );
@@ -210,7 +210,7 @@ export class Issuer {
       keys: createRemoteJWKSet(keysUrl, {
         cooldownDuration: KEYS_COOLDOWN_MS,
         cacheMaxAge: KEYS_LIFETIME_MS,
-        timeoutDuration: TIMEOUT_SECONDS * 1000,
+        timeoutDuration: realMs(TIMEOUT_MS),
         [customFetch]: boundedFetch,
       }),
       at: elapsedMs(),

@@ -50,7 +50,7 @@ export interface TestServiceOptions {
    *
    * @since 1.0
    */
-  readonly pace?: number;
+  readonly pace?: number | undefined;
   /** Gets what all services of the process log, as Nest has one logger for all. By default, nothing is logged. */
   readonly logger?: LoggerService | false;
 }

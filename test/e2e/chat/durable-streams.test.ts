@@ -248,7 +248,7 @@ describe('a durable stream', () => {
   });
 
   it('is over some time after its end: then the key is free', async () => {
-    const short = await setStage(1, { env: { STREAM_RETENTION_SECONDS: '1' } });
+    const short = await setStage(1, { env: { STREAM_RETENTION_SECONDS: '1' }, pace: 10 });
     const openShort = () => openStream(short.origin, { key: short.key, headers: { 'idempotency-key': 'short' } });
     const first = await openShort();
     await first.over;
