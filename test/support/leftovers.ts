@@ -63,14 +63,19 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
 const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   // Wait for a client that still sends, or that has not read the end of an answer.
   'src/platform/http/body/unread-body.ts',
-  'src/platform/http/connections/serve-connections.ts',
   'src/platform/http/connections/client-connection.ts',
   // Wait for a store that is unavailable.
   'src/usage/ledger/usage-ledger.ts',
   'src/usage/ledger/intent-log.ts',
   'src/throttling/redis/pending-commands.ts',
   'src/platform/database/postgres/postgres-availability.ts',
-  // Waits for an answer of a store, which the service also asks by itself, at any moment.
+  // Look again a moment later, also when the client has left meanwhile, or without a request.
+  'src/platform/database/sqlite/open-sqlite.ts',
+  'src/plugins/durable/store/redis/redis-stream-tools.ts',
+  'src/plugins/reports/stream-receipts.ts',
+  'src/usage/ledger/interrupted-streams.ts',
+  'src/usage/store/usage-writers.ts',
+  // Waits for an answer of a store, which the service also asks by itself, at any moment, or for a socket to close.
   'src/platform/common/timers/timeouts.ts',
 ]);
 const TIMERS_OF = 'timers of ';

@@ -173,7 +173,7 @@ describe('/metrics', () => {
   });
 
   it('ends with the service within seconds, also where a scraper never ends its request', async () => {
-    stage = await setStage(1, { env: ENV });
+    stage = await setStage(1, { env: ENV, pace: 10 });
     const { hostname, port } = new URL(stage.service.metricsOrigin());
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
