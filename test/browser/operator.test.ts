@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AccountStates } from '../../src/accounts/accounts/account-states.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { testUsageRecord } from '../support/usage-records.js';
@@ -15,19 +15,18 @@ const price = { inputPerMillion: 0.5, outputPerMillion: 2, currency: 'USD' };
 const LONG = 'somebody-with-a-very-long-name.of-the-department-of-long-names@mail.subsidiary.example-company.com';
 
 describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite({
+    price: { input_per_million: 0.5, output_per_million: 2 },
+    tiers: {
+      free: { requests_per_minute: 20, concurrent_streams: 2, max_tokens: 4096, tokens_per_day: 2_000_000 },
+      pro: { requests_per_minute: 600, concurrent_streams: 50 },
+    },
+    webhooks: { portal: { url: 'http://127.0.0.1:9', secret: `whsec_${'A'.repeat(32)}` } },
+  });
   let operator: AccountSession;
   let busy: AccountSession;
 
   beforeAll(async () => {
-    web = await WebStage.set({
-      price: { input_per_million: 0.5, output_per_million: 2 },
-      tiers: {
-        free: { requests_per_minute: 20, concurrent_streams: 2, max_tokens: 4096, tokens_per_day: 2_000_000 },
-        pro: { requests_per_minute: 600, concurrent_streams: 50 },
-      },
-      webhooks: { portal: { url: 'http://127.0.0.1:9', secret: `whsec_${'A'.repeat(32)}` } },
-    });
     const { app } = web.stage.service;
     operator = await operatorSignedIn(web.stage.service);
     const people: AccountSession[] = [];
@@ -60,7 +59,6 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
       await app.get(UsageStore, { strict: false }).append(records.slice(start, start + 400));
     }
   }, 60_000);
-  afterAll(() => web.clear());
 
   describe.each([
     ['with scripts', true],
@@ -112,19 +110,6 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
       expect(complaints).toEqual([]);
       await page.context().close();
     }, 60_000);
-
-    it('revoke a key', async () => {
-      const person = await signedIn(web.stage.service);
-      await web.stage.service.app.get(ApiKeysService, { strict: false }).create(person.accountId, { name: 'laptop' });
-      const path = `/operator/accounts/${person.accountId}`;
-      const { page, complaints } = await web.open(path, { account: operator, javaScriptEnabled });
-      await page.getByRole('button', { name: 'Revoke' }).click();
-      await page.getByRole('button', { name: 'Revoke' }).click();
-      expect(await page.getByRole('status').innerText()).toBe('The key was revoked.');
-      expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    });
   });
 
   it('create an account, change its role, and delete it after a confirmation', async () => {
@@ -248,22 +233,6 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
     expect(complaints).toEqual([]);
     await page.context().close();
   }, 120_000);
-
-  it('is not there for others, who see an ordinary page that is not found', async () => {
-    const { page } = await web.open('/operator/accounts');
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.goto(`${web.origin}/usage`);
-    expect(await page.getByRole('link', { name: 'Accounts' }).count()).toBe(0);
-    await page.context().close();
-  });
-
-  it('say that another tab has signed in to another account', async () => {
-    const { page } = await web.open(`/operator/accounts/${busy.accountId}`, { account: operator });
-    await web.signIn(page, await operatorSignedIn(web.stage.service));
-    await page.getByRole('button', { name: 'Change tier' }).click();
-    await page.getByRole('heading', { name: 'Signed in to another account' }).waitFor();
-    await page.context().close();
-  });
 
   it(
     'have nothing serious wrong with them for axe-core, light and dark, on a phone and wide',

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -16,13 +16,8 @@ const ANSWER = `Of course. Three things matter most:
 Anything beyond that is decoration.`;
 
 describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite({ tiers: { free: { requests_per_minute: 2, max_tokens: 4096 } } });
   let page: Page;
-
-  beforeAll(async () => {
-    web = await WebStage.set({ tiers: { free: { requests_per_minute: 2, max_tokens: 4096 } } });
-  }, 60_000);
-  afterAll(() => web.clear());
   afterEach(() => page.context().close());
 
   it('is accessible in all its states', async () => {

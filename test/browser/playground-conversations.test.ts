@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { signedIn } from '../support/account-session.js';
 import { expectAccessible, expectNoComplaint } from './accessibility.js';
 import { hasChromium } from './chromium.js';
@@ -8,15 +8,10 @@ import { PlaygroundPage } from './playground-page.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 describe.skipIf(!hasChromium)('the conversations of the playground in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite();
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
-
-  beforeAll(async () => {
-    web = await WebStage.set();
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     opened = await web.open('/playground', { acceptDownloads: true });
     page = opened.page;

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { routesTo } from '../support/catalog.js';
@@ -12,29 +12,23 @@ const TIERS = {
   free: { max_tokens: 4096 },
   frugal: { budget: { amount: 0.5, per: 'day' } },
   slow: { requests_per_minute: 1 },
-  narrow: { concurrent_streams: 1 },
 };
 
 describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', () => {
-  let web: WebStage;
+  const price = { input_per_million: 10, output_per_million: 100_000 };
+  const web = WebStage.forSuite({
+    tiers: TIERS,
+    catalog: (providers) => {
+      const catalog = routesTo(providers, {}, price);
+      const unpriced = { ...catalog.models[0], id: 'acme/unpriced', name: 'Unpriced', price: undefined };
+      return { ...catalog, models: [...catalog.models, unpriced] };
+    },
+  });
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
   /** The number of the provider's next call. */
   let next: number;
-
-  beforeAll(async () => {
-    const price = { input_per_million: 10, output_per_million: 100_000 };
-    web = await WebStage.set({
-      tiers: TIERS,
-      catalog: (providers) => {
-        const catalog = routesTo(providers, {}, price);
-        const unpriced = { ...catalog.models[0], id: 'acme/unpriced', name: 'Unpriced', price: undefined };
-        return { ...catalog, models: [...catalog.models, unpriced] };
-      },
-    });
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(() => open());
   afterEach(() => page.context().close());
 
@@ -139,24 +133,6 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     expect(web.provider.calls).toHaveLength(next);
   });
 
-  it('a limit of streams says so', async () => {
-    await open('narrow');
-    web.provider.next((call) => {
-      call.head().text('On and on');
-    });
-    await playground.send('Go on!');
-    await playground.answerIs('On and on');
-    const other = await web.open('/playground', { account: opened.account });
-    await new PlaygroundPage(other.page).send('And I?');
-    await other.page.locator('.failure').getByText('Too many concurrent streams').waitFor();
-    await other.page.context().close();
-    // The answer is durable: without this, the service would generate on for a while.
-    await button('Stop').click();
-    await (
-      await web.provider.call(next)
-    ).over;
-  });
-
   it('whose session has ended signs in again, and goes on', async () => {
     await playground.ask('One', 'Hello world');
     await web.stage.service.app.get(SessionsService, { strict: false }).end(opened.account.sessionId);
@@ -210,20 +186,6 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await button('Send').click();
     await playground.answerIs('Hello world');
     expect(await field.getAttribute('aria-invalid')).toBeNull();
-  });
-
-  it.each([
-    [500, 'The model failed'],
-    [529, 'Temporarily unavailable'],
-  ])('a request that a provider answers with %i can be sent again', async (status, title) => {
-    web.provider.next((call) => {
-      call.refuse(status);
-    });
-    await playground.send('Hello!');
-    await failure().getByText(title).waitFor();
-    await expect.poll(() => button('Try again').isEnabled()).toBe(true);
-    await button('Try again').click();
-    await playground.answerIs('Hello world');
   });
 
   it('the buttons of a failure are gone once the conversation goes on', async () => {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../support/latch.js';
 import { routesTo } from '../support/catalog.js';
 import { expectAccessible } from './accessibility.js';
@@ -16,22 +16,17 @@ const TOOL = {
 };
 
 describe.skipIf(!hasChromium)('images, tools and two models in the playground in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite({
+    catalog: (providers) => {
+      const { models, ...rest } = routesTo(providers);
+      const [model] = models;
+      const textOnly = { ...model, id: 'acme/plain', name: 'Plain', capabilities: ['tools'] };
+      return { ...rest, models: [{ ...model, capabilities: ['images', 'tools'] }, textOnly] };
+    },
+  });
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
-
-  beforeAll(async () => {
-    web = await WebStage.set({
-      catalog: (providers) => {
-        const { models, ...rest } = routesTo(providers);
-        const [model] = models;
-        const textOnly = { ...model, id: 'acme/plain', name: 'Plain', capabilities: ['tools'] };
-        return { ...rest, models: [{ ...model, capabilities: ['images', 'tools'] }, textOnly] };
-      },
-    });
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     opened = await web.open('/playground', { acceptDownloads: true });
     page = opened.page;

@@ -1,10 +1,9 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../support/latch.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
-import { screenshot } from './screenshots.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 const FULL = `# A heading
@@ -78,15 +77,10 @@ const MAX_REST_MS = 5_000;
 const MAX_GROUP = 1_500;
 
 describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite();
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
-
-  beforeAll(async () => {
-    web = await WebStage.set();
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     opened = await web.open('/playground', { permissions: ['clipboard-read', 'clipboard-write'] });
     page = opened.page;
@@ -127,21 +121,6 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
     expect(await arabic.evaluate((block) => getComputedStyle(block).direction)).toBe('rtl');
     await expectAccessible(page, 'playground-markdown');
   }, 120_000);
-
-  it.each(['light', 'dark'] as const)('has most of the page on a phone, %s', async (colorScheme) => {
-    const phone = await web.open('/playground', { viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme });
-    web.provider.next((call) => {
-      call.answer(FULL);
-    });
-    await new PlaygroundPage(phone.page).send('Write!');
-    await expect.poll(() => new PlaygroundPage(phone.page).announcement(), TIMEOUT).toContain('The answer is complete');
-    const conversation = await phone.page.locator('#conversation').boundingBox();
-    expect(conversation?.height).toBeGreaterThan(844 * 0.4);
-    await screenshot(phone.page, `playground-markdown-on-a-phone-${colorScheme}`);
-    await phone.page.emulateMedia({ media: 'print' });
-    await screenshot(phone.page, `playground-markdown-printed-${colorScheme}`);
-    await phone.page.context().close();
-  });
 
   it('colors the code of a language that it knows, and copies it whole', async () => {
     await ask('```js\nconst a = `x\n${1}`; // one\n```\n\n```unknown\nconst b;\n```\n\nThe end.');
@@ -266,13 +245,6 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
     },
     90_000,
   );
-
-  it('copies the code of a block', async () => {
-    await ask('```sh\necho "a  b"\n```');
-    await page.getByRole('button', { name: 'Copy sh code' }).click();
-    await answer().getByText('Copied').waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('echo "a  b"');
-  });
 
   it('is shown as it is on a switch, also after a reload', async () => {
     await ask('**bold**\n\n1. one');

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../support/latch.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { hasChromium } from './chromium.js';
@@ -9,18 +9,13 @@ import { WebStage, type SignedInPage } from './web-stage.js';
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite();
   let proxy: TcpProxy;
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
   /** The number of the provider's next call. */
   let next: number;
-
-  beforeAll(async () => {
-    web = await WebStage.set();
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     next = web.provider.calls.length + 1;
     proxy = await TcpProxy.start(Number(new URL(web.origin).port));

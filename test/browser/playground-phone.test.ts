@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -14,14 +14,9 @@ const WIDE_TABLE = `| Parameter | Description | Default |
 | internationalization | Disestablishmentarianism \`max_completion_tokens\` | uncharacteristically |`;
 
 describe.skipIf(!hasChromium)('the playground on a phone in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite();
   let opened: SignedInPage;
   let page: Page;
-
-  beforeAll(async () => {
-    web = await WebStage.set();
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     opened = await web.open('/playground', { viewport: PHONE, hasTouch: true, isMobile: true });
     page = opened.page;

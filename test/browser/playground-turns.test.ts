@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -14,17 +14,12 @@ const usage = (prompt: number, completion: number) =>
 const NASTY = `it's "quoted", $HOME \`date\` \${x} $(date) \\ !! % #\nand 🦜 €`;
 
 describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite({ price: { input_per_million: 0.5, output_per_million: 2 } });
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
   /** The number of the provider's next call. */
   let next: number;
-
-  beforeAll(async () => {
-    web = await WebStage.set({ price: { input_per_million: 0.5, output_per_million: 2 } });
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     next = web.provider.calls.length + 1;
     opened = await web.open('/playground', {
@@ -143,16 +138,6 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     await button('Sign out').click();
     await page.waitForURL('**/sign-in');
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
-  });
-
-  it('come back after Clear', async () => {
-    await playground.ask('First?', 'Hello world');
-    await button('Clear').click();
-    await expect.poll(() => playground.turns()).toBe(0);
-    await button('Undo').click();
-    await playground.answerIs('Hello world');
-    await playground.ask('Second?', 'Hello world');
-    expect(await messagesOf(next + 1)).toHaveLength(3);
   });
 
   it('can be saved as Markdown and as JSON', async () => {

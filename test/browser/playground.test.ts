@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -8,17 +8,12 @@ import { WebStage, type SignedInPage } from './web-stage.js';
 const TIERS = { free: { max_tokens: 4096 } };
 
 describe.skipIf(!hasChromium)('the playground in Chromium', () => {
-  let web: WebStage;
+  const web = WebStage.forSuite({ tiers: TIERS });
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
   /** The number of the provider's next call. */
   let next: number;
-
-  beforeAll(async () => {
-    web = await WebStage.set({ tiers: TIERS });
-  }, 60_000);
-  afterAll(() => web.clear());
   beforeEach(async () => {
     next = web.provider.calls.length + 1;
     opened = await web.open('/playground');
@@ -82,15 +77,6 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     expect(await page.getByLabel('System prompt').inputValue()).toBe('Be brief.');
     expect(await page.getByLabel('Temperature').inputValue()).toBe('1.25');
     expect(await page.getByLabel('Max tokens').inputValue()).toBe('64');
-  });
-
-  it('shows the conversations of one account to no other account in the same tab', async () => {
-    await page.getByLabel('System prompt').fill('A secret of one.');
-    await playground.ask('Another secret?', 'Hello world');
-    await web.signIn(page, (await web.open('/playground')).account);
-    await page.reload();
-    expect(await page.getByLabel('System prompt').inputValue()).toBe('');
-    expect(await playground.turns()).toBe(0);
   });
 
   it('Stop ends the work of the provider, and keeps what came', async () => {

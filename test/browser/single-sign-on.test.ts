@@ -109,27 +109,6 @@ describe.skipIf(!hasChromium)('in Chromium, single sign-on with oidc-provider', 
     await other.page.context().close();
   });
 
-  it('says on a page when a person cancels, or may not have the account', async () => {
-    const { page } = await open('/sign-in');
-    await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Your organization did not sign you in.').waitFor();
-    await page.getByRole('button', { name: 'Back' }).click();
-
-    const { page: local } = await open('/sign-up');
-    await local.getByLabel('Email').fill('local@example.com');
-    await local.getByLabel('Password').fill(PASSWORD);
-    await local.getByRole('button', { name: 'Sign up' }).click();
-    await local.waitForURL(`${origin}/`);
-
-    await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
-    await signInAs(page, 'mallory');
-    await page.getByText('An account with your email address exists').waitFor();
-    await expectAccessible(page, 'single-sign-on-refused');
-    await page.context().close();
-    await local.context().close();
-  });
-
   it('links and unlinks an account with a password on the account page', async () => {
     const { page, complaints } = await open('/sign-up');
     await page.getByLabel('Email').fill('linker@example.com');

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { testUsageRecord } from '../support/usage-records.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
@@ -29,16 +29,14 @@ function recordOf({ accountId }: AccountSession, parts: Partial<UsageRecord> & P
 }
 
 describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
-  let web: WebStage;
+  const limits = { requests_per_minute: 20, concurrent_streams: 2, tokens_per_day: 2_000_000, max_tokens: 4096 };
+  const web = WebStage.forSuite({ price: { input_per_million: 0.5, output_per_million: 2 }, tiers: { free: limits } });
   let busy: AccountSession;
 
   beforeAll(async () => {
-    const limits = { requests_per_minute: 20, concurrent_streams: 2, tokens_per_day: 2_000_000, max_tokens: 4096 };
-    web = await WebStage.set({ price: { input_per_million: 0.5, output_per_million: 2 }, tiers: { free: limits } });
     busy = await signedIn(web.stage.service);
     await use(busy);
   }, 60_000);
-  afterAll(() => web.clear());
 
   /** Three months of somebody's work, always the same. */
   async function use(account: AccountSession): Promise<void> {
@@ -264,45 +262,6 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     expect(complaints).toEqual([]);
     await page.context().close();
   }, 60_000);
-
-  it('finds what failed at a time in two clicks, with a link to share and a file', async () => {
-    const eve = await signedIn(web.stage.service);
-    const at = Math.floor(Date.now() / 60_000) * 60_000 - 7_200_000;
-    const failed = { outcome: 'upstream_failed', errorCode: 'upstream_error' } as const;
-    await web.stage.service.app
-      .get(UsageStore, { strict: false })
-      .append([
-        recordOf(eve, { requestId: 'too-early', startedAt: at - 1_000 }),
-        recordOf(eve, { requestId: 'failed', startedAt: at + 20_000, ...failed }),
-        recordOf(eve, { requestId: 'too-late', startedAt: at + 60_000 }),
-      ]);
-    const { page, complaints } = await web.open('/usage', { account: eve });
-    await page.getByRole('link', { name: 'All requests' }).click();
-    const time = new Date(at).toISOString().slice(11, 16);
-    await page.getByLabel('From (UTC)').fill(time);
-    await page.getByLabel('To (UTC)').fill(time);
-    await page.getByLabel('To (UTC)').press('Enter');
-    const rows = page.getByRole('table', { name: 'Requests, latest first' }).getByRole('row');
-    await rows.filter({ hasText: 'upstream_error' }).waitFor();
-    expect(await rows.count()).toBe(2);
-    expect(await rows.last().getByRole('rowheader').innerText()).toMatch(/, \d\d:\d\d:20 UTC$/);
-    await expectAccessible(page, 'requests-at-a-time');
-
-    const shared = await web.open(new URL(page.url()).pathname + new URL(page.url()).search, { account: eve });
-    await shared.page.getByRole('row').filter({ hasText: 'upstream_error' }).waitFor();
-    await shared.page.context().close();
-
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download as CSV' }).click(),
-    ]);
-    const lines = (await text(await download.createReadStream())).trim().split('\r\n');
-    expect(lines.map((line) => line.split(',')[1])).toEqual(['request_id', 'failed']);
-    await rows.last().getByRole('link').click();
-    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  }, 120_000);
 
   it('reads times in the time zone in which the page shows them, and keeps UTC in its address', async () => {
     const eve = await signedIn(web.stage.service);

@@ -1,20 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-/** A page, with all that went wrong on it. */
-export interface WatchedPage {
-  readonly page: Page;
-  /** Errors and warnings of the console (refusals of the Content-Security-Policy are among them), uncaught exceptions, and requests that failed. */
-  readonly complaints: string[];
-}
-
-export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
-  const page = await browser.newPage();
-  const complaints = complaintsOf(page);
-  await page.goto(url, { waitUntil: 'networkidle' });
-  return { page, complaints };
-}
-
-/** All that goes wrong on the page from now on. */
+/**
+ * Collects what goes wrong on the page from now on: errors and warnings of the console, which include refusals of the
+ * Content-Security-Policy, uncaught exceptions, and failed requests.
+ */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { signedIn, type AccountSession } from '../support/account-session.js';
+import { afterAll, beforeAll } from 'vitest';
 import { setStage, type Stage, type StageOptions } from '../support/stage.js';
 import { launchChromium } from './chromium.js';
 import { complaintsOf } from './watched-page.js';
@@ -25,13 +26,18 @@ export interface SignedInPage {
 
 /** The service before a scripted provider, and a browser. */
 export class WebStage {
-  private constructor(
-    readonly stage: Stage,
-    private readonly browser: Browser,
-  ) {}
+  stage!: Stage;
+  private browser!: Browser;
 
-  static async set(options: StageOptions = {}): Promise<WebStage> {
-    return new WebStage(await setStage(1, options), await launchChromium());
+  /** Starts the service and the browser before the tests of a suite, and stops them afterwards. */
+  static forSuite(options: StageOptions | (() => Promise<StageOptions>) = {}): WebStage {
+    const web = new WebStage();
+    beforeAll(async () => {
+      web.stage = await setStage(1, typeof options === 'function' ? await options() : options);
+      web.browser = await launchChromium();
+    }, 60_000);
+    afterAll(() => web.clear());
+    return web;
   }
 
   get provider() {
@@ -71,7 +77,7 @@ export class WebStage {
     await page.context().addCookies([{ ...cookie, url, secure: true, httpOnly: true, sameSite: 'Lax' }]);
   }
 
-  async clear(): Promise<void> {
+  private async clear(): Promise<void> {
     await this.browser.close();
     await this.stage.clear();
   }

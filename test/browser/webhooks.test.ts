@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { operatorSignedIn } from '../support/account-session.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { expectAccessible } from './accessibility.js';
@@ -6,18 +6,13 @@ import { hasChromium } from './chromium.js';
 import { WebStage } from './web-stage.js';
 
 describe.skipIf(!hasChromium)('the webhooks of operators in Chromium', () => {
-  let web: WebStage;
   let receiver: WebhookReceiver;
-
-  beforeAll(async () => {
+  const web = WebStage.forSuite(async () => {
     receiver = await WebhookReceiver.start();
     const { url, secret } = receiver.entry;
-    web = await WebStage.set({ webhooks: { portal: receiver.entry, inside: { url, secret } } });
-  }, 60_000);
-  afterAll(async () => {
-    await web.clear();
-    await receiver.stop();
+    return { webhooks: { portal: receiver.entry, inside: { url, secret } } };
   });
+  afterAll(() => receiver.stop());
 
   it('are tried with a signed event, which is sent once and is in the audit log', async () => {
     const account = await operatorSignedIn(web.stage.service);

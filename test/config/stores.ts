@@ -3,6 +3,7 @@ import { get } from '../support/sse-client.js';
 import { notWithin, shown, type Effects } from './effect.js';
 
 const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
+const SSL_MODES = 'has an sslmode that is not one of disable, no-verify, require, verify-ca, verify-full';
 const REDIS_PROBLEM =
   'REDIS_URL: must be redis://…, rediss://…, redis+sentinel://host:port,…/<master> or redis+cluster://host:port,… (rediss+… with TLS)';
 
@@ -17,6 +18,12 @@ export const stores: Effects = {
       ['sqlite:', DATABASE_PROBLEM],
       ['postgres://[', DATABASE_PROBLEM],
       ['postgres://ada:pa%ss@localhost/chat', 'DATABASE_URL: has a % that is not encoded as %25'],
+      ['postgres://localhost/chat?sslmode=bogus', `DATABASE_URL: ${SSL_MODES}`],
+      ['postgres://localhost/chat?sslmode=constructor', `DATABASE_URL: ${SSL_MODES}`],
+      [
+        'postgres://localhost/chat?sslrootcert=/none.pem',
+        'DATABASE_URL: names a file in sslrootcert that cannot be read',
+      ],
     ],
   },
   USAGE_RETENTION_DAYS: {
@@ -34,6 +41,7 @@ export const stores: Effects = {
     refused: [
       ['127.0.0.1:6379', REDIS_PROBLEM],
       ['http://127.0.0.1', REDIS_PROBLEM],
+      ['redis://127.0.0.1/abc', 'REDIS_URL: must end with the number of the database, or with the port'],
       ['redis+sentinel://127.0.0.1:26379', REDIS_PROBLEM_OF_SENTINEL],
       ['redis+sentinel://127.0.0.1:26379/a b', REDIS_PROBLEM_OF_SENTINEL],
       [

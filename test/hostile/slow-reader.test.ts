@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
 import { configFile, routesTo } from '../support/catalog.js';
@@ -44,36 +43,6 @@ describe('a client that does not read', () => {
     const { text, terminal } = await wireOf(answer);
     expect(terminal).toBe('done');
     expect(text === muchText(PIECES)).toBe(true);
-  });
-
-  it('may stop and continue many times, and send another request on the same connection', async () => {
-    const agent = new Agent({ keepAlive: true });
-    clearing.push(async () => {
-      agent.destroy();
-      await Promise.resolve();
-    });
-    const stage = await staged();
-    const answer = await openStream(stage.origin, { key: stage.key, agent });
-    for (let round = 1; round <= 10; round++) {
-      answer.pause();
-      await new Promise(setImmediate);
-      answer.resume();
-      await waitFor(() => answer.receivedBytes > round * 2 * MIB, 'more bytes');
-    }
-    const { text, terminal } = await wireOf(answer);
-    expect(terminal).toBe('done');
-    expect(text === muchText(PIECES)).toBe(true);
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
-    // All three sides of so much text are in this process, which may be too busy for a new stream for a moment.
-    const next = await waitFor(async () => {
-      const again = await openStream(stage.origin, { key: stage.key, agent });
-      const wire = await wireOf(again);
-      return again.status === 503 ? undefined : wire;
-    }, 'the event loop to recover');
-    expect(next).toMatchObject({ text: 'Hi', terminal: 'done' });
-    expect(stage.service.app.get(ClientConnections, { strict: false }).count).toBe(1);
   });
 
   it('costs the service no memory to speak of', async () => {

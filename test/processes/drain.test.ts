@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
+import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { Latch } from '../support/latch.js';
 import { Installation, type SpawnedProcess } from '../support/process.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
@@ -153,5 +154,24 @@ describe('a process that receives SIGTERM', () => {
 
     expect((await service.exited).code).toBe(0);
     running.leave();
+  });
+
+  it('finishes its durable streams for their readers, also for those that come again, and starts no new ones', async () => {
+    const [service, origin] = await started();
+    const ask = (name: string) => openStream(origin, { key, headers: { 'idempotency-key': name } });
+    const first = await ask('drained');
+    await first.block(1);
+
+    service.signal('SIGTERM');
+    await draining(origin);
+    const again = await resume(origin, streamIdOf(first), { key });
+    const refused = await ask('new');
+    finish.open();
+
+    for (const reader of [first, again]) {
+      expect(await durableWireOf(reader)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    }
+    expect([refused.status, (await refused.error()).code]).toEqual([503, 'shutting_down']);
+    expect((await service.exited).code).toBe(0);
   });
 });

@@ -65,38 +65,6 @@ describe('a start that cannot work', () => {
     expect(stderr).not.toMatch(/secret-|-6|65536/);
   });
 
-  it('names every problem of CONFIG_FILE at once, with its path', async () => {
-    const file = await withFile(
-      'problems.yaml',
-      configFile(
-        {
-          upstreams: { acme: { protocol: 'openai', base_url: 'ftp://secret', timeouts: { idle_ms: 'secret' } } },
-          models: [
-            { id: 'nameless', name: '', provider: 'Acme', context_length: 0, routes: [] },
-            { id: 'acme/fast', name: 'Fast', provider: 'Acme', context_length: 1, routes: [], colour: 'secret' },
-          ],
-        },
-        { free: { requests_per_minute: 0 } },
-      ),
-    );
-
-    const message = configProblem({ CONFIG_FILE: file, PORT: 'secret' });
-
-    for (const place of [
-      'PORT',
-      'CONFIG_FILE.upstreams.acme.timeouts.idle_ms',
-      'CONFIG_FILE.models.0.id',
-      'CONFIG_FILE.models.0.name',
-      'CONFIG_FILE.models.0.context_length',
-      'CONFIG_FILE.models.0.routes',
-      'CONFIG_FILE.tiers.free.requests_per_minute',
-    ]) {
-      expect(message).toContain(`- ${place}`);
-    }
-    expect(message).toContain('colour');
-    expect(message).not.toContain('secret');
-  });
-
   it.each<[string, string, RegExp]>([
     ['that is not YAML', 'upstreams: [', /CONFIG_FILE/],
     ['that is empty', '', /CONFIG_FILE/],
@@ -131,12 +99,6 @@ describe('a start that cannot work', () => {
     expect(await failure({ CONFIG_FILE: file })).toMatch(problem);
   });
 
-  it('says that CONFIG_FILE is not there', () => {
-    expect(configProblem({ CONFIG_FILE: join(installation.folder, 'none.yaml') })).toMatch(
-      /CONFIG_FILE: .*does not exist/,
-    );
-  });
-
   it('refuses a CONFIG_FILE that is a device, a folder, a pipe or too large, at once', async () => {
     const link = join(installation.folder, 'endless.yaml');
     await symlink('/dev/zero', link);
@@ -147,17 +109,6 @@ describe('a start that cannot work', () => {
     }
     const large = await withFile('large.yaml', '#'.repeat(4 * 1024 * 1024 + 1));
     expect(configProblem({ CONFIG_FILE: large })).toMatch(/CONFIG_FILE: .*larger than 4 MiB/);
-  });
-
-  it.each([
-    ['REDIS_URL', 'redis://127.0.0.1/abc', /number of the database/],
-    ['DATABASE_URL', 'postgres://127.0.0.1/test?sslmode=bogus', /sslmode that is not one of disable, /],
-    ['DATABASE_URL', 'postgres://127.0.0.1/test?sslmode=constructor', /sslmode that is not one of disable, /],
-    ['DATABASE_URL', 'postgres://127.0.0.1/test?sslmode=verify-full&sslrootcert=/none.pem', /a file in sslrootcert/],
-  ])('refuses %s=%s', (name, value, problem) => {
-    expect(configProblem({ DATABASE_URL: 'postgres://127.0.0.1/test', [name]: value })).toMatch(
-      new RegExp(`${name}: .*${problem.source}`),
-    );
   });
 
   it('says in one line that the port is in use', async () => {

@@ -89,13 +89,6 @@ describe('npm run chat', () => {
       });
     });
 
-    it('prints Markdown as it is', async () => {
-      stage.provider.next((call) => {
-        call.answer(...MARKDOWN.split(/(?<= )/));
-      });
-      expect((await ask('Write Markdown')).stdout).toBe(`${MARKDOWN}\n`);
-    });
-
     it('prints what came of an answer that failed, says that it is not complete, and exits with 2', async () => {
       stage.provider.next((call) => {
         call.head().text('Half').failure('server_error').end();

@@ -9,7 +9,6 @@ import {
   stepCountIs,
   streamText,
   tool,
-  type APICallError,
   type LanguageModel,
   type ModelMessage,
 } from 'ai';
@@ -17,16 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 import { ServiceError } from '../../src/platform/common/service-error.js';
 import type { StreamPart } from '../../src/upstreams/contract/stream-part.js';
-import {
-  callParts,
-  COMPLETE,
-  PNG,
-  PNG_URL,
-  say,
-  ScriptedModel,
-  TWO_CALLS,
-  USAGE,
-} from '../e2e/compatible/scripted-model.js';
+import { callParts, COMPLETE, PNG, PNG_URL, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
 import { CheckedFetch } from '../support/open-responses.js';
 
 const COMPATIBLE = '@ai-sdk/openai-compatible';
@@ -171,47 +161,6 @@ describe.each(Object.entries(PROVIDERS))('the AI SDK with %s', (name, modelOf) =
       expect(parts.map(({ type }) => type)).toContain('error');
     }
     if (name === ANTHROPIC) expect(JSON.stringify(errors)).toContain('The provider has failed.');
-  });
-
-  it('gets the status of an error before a stream', async () => {
-    scripted.answers(new ServiceError('upstream_rejected', 'The provider rejected the request.'));
-    let failure: unknown;
-    const answer = streamText({
-      ...{ ...common(), prompt },
-      onError: ({ error }) => {
-        failure = error;
-      },
-    });
-    await answer.consumeStream();
-    expect(failure).toMatchObject({ statusCode: 400, isRetryable: false });
-    const { message, responseBody } = failure as APICallError;
-    // The provider of Open Responses reads the message only of errors with a parameter.
-    expect(name === OPEN_RESPONSES ? responseBody : message).toContain('The provider rejected the request.');
-  });
-
-  it('retries what is worth a retry', async () => {
-    let attempts = 0;
-    scripted.provider.answers('acme', async function* answer() {
-      await Promise.resolve();
-      attempts += 1;
-      if (attempts === 1) throw FAILED;
-      yield say('Hello');
-      yield COMPLETE;
-    });
-    expect((await generateText({ ...common(), prompt, maxRetries: 1 })).text).toBe('Hello');
-    expect(attempts).toBe(2);
-  });
-
-  it('stops the model by an abort', async () => {
-    const open = scripted.answersWithoutEnd();
-    const leaving = new AbortController();
-    const unchecked = name === OPENAI ? createOpenAI({ apiKey: scripted.key, baseURL: scripted.baseUrl })(NAME) : model;
-    const answer = streamText({ ...common(), model: unchecked, prompt, abortSignal: leaving.signal });
-    const read = answer.consumeStream();
-    await open.started();
-    leaving.abort();
-    await open.aborted();
-    await read;
   });
 });
 

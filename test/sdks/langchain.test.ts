@@ -3,11 +3,8 @@ import { HumanMessage, ToolMessage, type AIMessageChunk } from '@langchain/core/
 import { ChatOpenAI } from '@langchain/openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/platform/common/service-error.js';
-import { Latch } from '../support/latch.js';
-import { waitFor } from '../support/wait-for.js';
-import { callParts, COMPLETE, PNG_URL, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
+import { COMPLETE, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
 
-const COLOR = { type: 'object', title: 'color', properties: { color: { type: 'string' } }, required: ['color'] };
 const WEATHER = {
   type: 'function' as const,
   function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
@@ -80,23 +77,6 @@ describe.each(Object.entries(CLIENTS))('LangChain, %s', (name, clientFor) => {
     ]);
   });
 
-  it('sends an image', async () => {
-    scripted.answers(say('A dot.'), COMPLETE);
-    const content = [
-      { type: 'text', text: 'What is this?' },
-      { type: 'image_url', image_url: { url: PNG_URL } },
-    ];
-    expect((await client.invoke([new HumanMessage({ content })])).text).toBe('A dot.');
-    expect(JSON.stringify(scripted.lastCall.messages)).toContain(PNG_URL);
-  });
-
-  it('gets an object by a schema', async () => {
-    scripted.answers(say('{"color":"red"}'), COMPLETE);
-    const answer: unknown = await client.withStructuredOutput(COLOR, { method: 'jsonSchema' }).invoke('Hello!');
-    expect(answer).toEqual({ color: 'red' });
-    expect(scripted.lastCall.responseFormat).toMatchObject({ type: 'json_schema' });
-  });
-
   it('gets an error before a stream and in a stream', async () => {
     scripted.answers(new ServiceError('upstream_error', 'The provider has failed.'));
     await expect(streamed()).rejects.toThrow('The provider has failed.');
@@ -133,25 +113,5 @@ describe.each(Object.entries(CLIENTS))('LangChain, %s', (name, clientFor) => {
         content: keeps ? [reasoning, text] : [text],
       });
     }
-  });
-
-  it('gets an error when the connection breaks in a stream', async () => {
-    const never = new Latch();
-    scripted.answers(say('Hel'), () => never.opened, COMPLETE);
-    const stream = streamed().catch((error: unknown) => error);
-    await waitFor(() => scripted.provider.calls.length > 0, 'the call of the model');
-    scripted.service.app.getHttpServer().closeAllConnections();
-    expect(await stream).toBeInstanceOf(Error);
-    never.open();
-  });
-
-  it('stops the model by an abort', async () => {
-    const open = scripted.answersWithoutEnd();
-    const leaving = new AbortController();
-    const stream = streamed(leaving.signal).catch((error: unknown) => error);
-    await open.started();
-    leaving.abort();
-    await open.aborted();
-    expect(await stream).toBeInstanceOf(Error);
   });
 });

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DigestsPlugin } from '../../../examples/src/digests.plugin.js';
-import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
+import { createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
 import { Latch } from '../../support/latch.js';
-import { openStream, startStream, stream } from '../../support/sse-client.js';
+import { startStream, stream } from '../../support/sse-client.js';
 
 const path = '/api/v1/digests';
 const body = JSON.stringify({ texts: ['One.', 'Two.'] });
@@ -85,50 +84,5 @@ describe('an answer of several completions', () => {
     leave();
     await Promise.all(provider.calls.map(({ over }) => over));
     expect(provider.calls).toHaveLength(2);
-  });
-
-  it('ends when its key is revoked, also between two completions', async () => {
-    provider.answers(async (call) => {
-      await held.opened;
-      call.answer('A note.');
-    });
-    const { answer } = startStream(service.origin, { path, key, body });
-    await provider.call(2);
-    await service.app.get(ApiKeysService, { strict: false }).revoke(created.id);
-    const refused = await answer;
-    expect([refused.status, (await refused.error()).code]).toEqual([401, 'unauthenticated']);
-    await Promise.all(provider.calls.map(({ over }) => over));
-    expect(provider.calls).toHaveLength(2);
-  });
-
-  it('goes on while the service drains, and ends with shutting_down after the grace', async () => {
-    provider.next(async (call) => {
-      await held.opened;
-      call.answer('A note.');
-    });
-    const { answer } = startStream(service.origin, { path, key, body });
-    await provider.call(2);
-    const drained = service.drain();
-    held.open();
-    const whole = await (await answer).body();
-    expect(eventsOf(whole)).toEqual([{ text: 'A note.' }, { done: true }]);
-    await drained;
-  });
-
-  it('is cut by the end of the grace', async () => {
-    for (const last of [false, false, true]) {
-      provider.next((call) => {
-        if (last) call.head().text('Dig');
-        else call.answer('A note.');
-      });
-    }
-    const answer = await openStream(service.origin, { path, key, body });
-    await answer.block(1);
-    const drained = service.drain();
-    expect(eventsOf(await answer.body())).toEqual([
-      { text: 'Dig' },
-      expect.objectContaining({ code: 'shutting_down' }),
-    ]);
-    await drained;
   });
 });
