@@ -126,13 +126,4 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
     expect(await emailIn(page, origin)).toBe(EMAIL);
     await page.context().close();
   });
-
-  it('cannot be started by a page of another origin', async () => {
-    const origin = `http://localhost:${port}`;
-    const strange = `http://localhost:${(stranger.address() as AddressInfo).port}`;
-    const page = await open(`${strange}/?target=${origin}/sign-in`);
-    expect(await send(page)).toBe(403);
-    expect(await page.context().cookies()).toEqual([]);
-    await page.context().close();
-  });
 });

@@ -69,37 +69,6 @@ describe('a process whose output fails', () => {
   });
 });
 
-describe.each(await testEngines())('a process that is killed when it has called its provider, on $name', (engine) => {
-  it('leaves a record of the call', { timeout: 120_000 }, async () => {
-    const provider = await ScriptedProvider.start();
-    const database = await engine.create();
-    const { config } = database;
-    const installation = await Installation.create(configFile(routesTo([provider])), {
-      DATABASE_URL: config.type === 'postgres' ? config.url : `sqlite:${config.path}`,
-    });
-    try {
-      const { key } = await installation.createKey();
-      const killed = installation.start();
-      provider.answers(() => {
-        killed.signal('SIGKILL');
-      });
-      await openStream(await killed.origin(), { key }).catch(() => undefined);
-      await killed.exited;
-      const origin = await installation.start().origin();
-      const requests = await waitFor(async () => {
-        const { raw } = await get(origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
-        const { usage } = JSON.parse(raw) as { usage: { requests: number }[] };
-        return usage[0]?.requests;
-      }, 'the record');
-      expect([requests, provider.calls.length]).toEqual([1, 1]);
-    } finally {
-      await installation.remove();
-      await database.drop();
-      await provider.stop();
-    }
-  });
-});
-
 describe.skipIf(postgres === undefined)('a process whose PostgreSQL ends connections', () => {
   let provider: ScriptedProvider;
   beforeAll(async () => {

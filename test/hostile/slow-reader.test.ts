@@ -1,10 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientConnections } from '../../src/platform/http/connections/client-connections.js';
-import { configFile, routesTo } from '../support/catalog.js';
 import { Latch } from '../support/latch.js';
-import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { muchText, sendMuch } from '../support/unread.js';
@@ -43,27 +39,6 @@ describe('a client that does not read', () => {
     const { text, terminal } = await wireOf(answer);
     expect(terminal).toBe('done');
     expect(text === muchText(PIECES)).toBe(true);
-  });
-
-  it('costs the service no memory to speak of', async () => {
-    const provider = await ScriptedProvider.start();
-    clearing.push(() => provider.stop());
-    const installation = await Installation.create(configFile(routesTo([provider])));
-    clearing.push(() => installation.remove());
-    const { key } = await installation.createKey();
-    const service = installation.start();
-    const origin = await service.origin();
-    await stream(origin, { key });
-    const before = await residentBytes(service.pid);
-
-    provider.answers((call) => sendMuch(call, PIECES));
-    const answers = await Promise.all(Array.from({ length: 4 }, () => openStream(origin, { key })));
-    for (const answer of answers) answer.pause();
-    await provider.call(5);
-    await standsStill(() => provider.calls.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0), QUIET_MS);
-
-    expect((await residentBytes(service.pid)) - before).toBeLessThan(60 * MIB);
-    for (const answer of answers) answer.leave();
   });
 
   it('is dropped after a while also when nothing but the end of the stream is unread', async () => {
@@ -105,8 +80,3 @@ describe('a client that does not read', () => {
     expect(answer.raw).not.toContain('"done":true');
   });
 });
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}

@@ -81,22 +81,6 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     expect(await outcomesOf(replicas.accounts, accountId)).toEqual({ completed: 2 });
   });
 
-  it('are read at every replica, while they run and afterwards, by key and by id', async () => {
-    const { key } = await replicas.createKey();
-    const first = await ask(0, key, 'everywhere');
-    await first.block(1);
-    const [id] = readDurable(first.raw).ids;
-    const others = [await ask(1, key, 'everywhere'), await read(2, key, first), await read(1, key, first, id)];
-    await others[0]?.block(1);
-    rest.open();
-
-    const wires = await Promise.all(others.map(durableWireOf));
-    expect(wires.map(({ text }) => text)).toEqual([TEXT, TEXT, REST]);
-    expect(await durableWireOf(first)).toMatchObject(WHOLE);
-    expect(await durableWireOf(await read(2, key, first))).toMatchObject(WHOLE);
-    expect(replicas.provider.calls).toHaveLength(1);
-  });
-
   it('end within two seconds when their key is revoked, and are not kept', async () => {
     const { key, keyId, accountId } = await replicas.createKey().then((created) => ({ ...created, keyId: created.id }));
     const second = await replicas.accounts.get(ApiKeysService).create(accountId, { name: 'second' });

@@ -16,7 +16,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 import { ServiceError } from '../../src/platform/common/service-error.js';
 import type { StreamPart } from '../../src/upstreams/contract/stream-part.js';
-import { callParts, COMPLETE, PNG, PNG_URL, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
+import {
+  callParts,
+  COMPLETE,
+  PNG,
+  PNG_URL,
+  say,
+  ScriptedModel,
+  TWO_CALLS,
+  USAGE,
+} from '../e2e/compatible/scripted-model.js';
 import { CheckedFetch } from '../support/open-responses.js';
 
 const COMPATIBLE = '@ai-sdk/openai-compatible';

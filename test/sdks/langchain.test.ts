@@ -3,7 +3,7 @@ import { HumanMessage, ToolMessage, type AIMessageChunk } from '@langchain/core/
 import { ChatOpenAI } from '@langchain/openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/platform/common/service-error.js';
-import { COMPLETE, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
+import { callParts, COMPLETE, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
 
 const WEATHER = {
   type: 'function' as const,

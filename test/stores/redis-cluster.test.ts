@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { burst } from '../replicas/support/burst.js';
 import { outcomesOf } from '../replicas/support/ledger.js';
 import { Replicas } from '../replicas/support/replicas.js';
@@ -141,14 +140,6 @@ describe.skipIf(stores === undefined)('two replicas on a Redis Cluster', () => {
     const byId = await resume(origin(0), streamIdOf(again), { key });
     expect(await durableWireOf(byId)).toMatchObject({ text: TEXT, terminal: 'done' });
     await waitFor(async () => (await outcomesOf(replicas.accounts, accountId))['completed'] === 1, 'the record');
-  });
-
-  it('end the streams of a revoked key everywhere', async () => {
-    answerInHalves();
-    const { id, key } = await replicas.createKey();
-    const running = await burst(replicas.origins, 2, { key });
-    await replicas.accounts.get(ApiKeysService).revoke(id);
-    for (const one of running.admitted) expect(await wireOf(one)).toMatchObject({ terminal: 'key_revoked' });
   });
 
   describe('while slots move', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DigestsPlugin } from '../../../examples/src/digests.plugin.js';
-import { createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
+import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
 import { Latch } from '../../support/latch.js';
 import { startStream, stream } from '../../support/sse-client.js';
 
