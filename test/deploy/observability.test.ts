@@ -173,18 +173,6 @@ describe('deploy/observability', () => {
   });
 });
 
-describe('the reader of PromQL', () => {
-  it('finds metrics, labels and groups', () => {
-    expect(readExpression('sum by (le) (rate(a_bucket{b=~"c|d"}[5m])) / on (e) f')).toEqual({
-      selectors: [
-        { metric: 'a_bucket', matchers: [{ label: 'b', isRegex: true, value: 'c|d' }] },
-        { metric: 'f', matchers: [] },
-      ],
-      grouping: ['le', 'e'],
-    });
-  });
-});
-
 /** The first that Node does may come too late for the test. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

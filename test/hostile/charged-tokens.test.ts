@@ -19,7 +19,7 @@ interface Piece {
 
 interface Case {
   readonly prompt: readonly string[];
-  /** The parameters of the tool. */
+  /** The parameters of the tool, and the format of the answer. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly answer: readonly Piece[];
   /** What the provider reports: everything at the end, only the prompt at the beginning, zeros at the end, or nothing. */
@@ -109,7 +109,8 @@ describe('the charge of a completion', () => {
     const tools = [{ type: 'function', function: { name: 'save', description: 'Saves.', parameters: schema } }];
     const passed = answer.slice(0, leavesAfter);
     const shown = passed.map(({ kind, text }) => (kind === 'call' ? '' : text)).join('');
-    const inTokens = [...prompt, JSON.stringify(schema)].reduce((sum, text) => sum + mostTokens(text), 0);
+    const schemaText = JSON.stringify(schema);
+    const inTokens = [...prompt, schemaText, schemaText].reduce((sum, text) => sum + mostTokens(text), 0);
     const outTokens = passed.reduce((sum, { text }) => sum + mostTokens(text), 0);
     let reserved = 0;
     stage.provider.answers(async (call) => {
@@ -126,6 +127,7 @@ describe('the charge of a completion', () => {
         max_tokens: outTokens,
         messages: prompt.map((content) => ({ role: 'user', content })),
         tools,
+        response_format: { type: 'json_schema', json_schema: { name: 'saved', schema } },
       }),
       signal: leaving.signal,
     });
