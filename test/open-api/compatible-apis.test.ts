@@ -230,15 +230,3 @@ describe('the OpenAPI document about the compatible interfaces', () => {
     expect(document.paths['/api/v1/chat/stream']?.post?.security).toEqual([{ bearer: [] }]);
   });
 });
-
-describe('the OpenAPI document without the compatible interfaces', () => {
-  it('has no schemas and no key header of them', async () => {
-    const service = await startService({ env: { COMPATIBLE_APIS: 'none' } });
-    const document = (await (await fetch(`${service.origin}/api/openapi.json`)).json()) as OpenApiDocument;
-    await service.stop();
-    expect(
-      Object.keys(document.components.schemas).filter((name) => /Completion|Response|Message[A-Z]/.test(name)),
-    ).toEqual([]);
-    expect(document.components.securitySchemes).not.toHaveProperty('x-api-key');
-  });
-});

@@ -159,11 +159,6 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     expect(accounts.map(({ email }) => email)).toEqual(accounts.map(({ email }) => email).sort());
   });
 
-  it.each(['disable', 'enable', 'delete'])('is not there for %s of an unknown address', async (what) => {
-    const { exitCode, stderr } = await admin(suite.database, 'account', what, '--email', 'nobody@example.com');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'There is no account "nobody@example.com".\n' });
-  });
-
   /** A process that has seen nothing yet. */
   async function openAccountsAppOnce(): Promise<INestApplicationContext> {
     const fresh = await openAccountsApp(suite.database.config);

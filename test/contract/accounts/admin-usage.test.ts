@@ -35,6 +35,10 @@ describe('the admin command', () => {
     ['an unfit email', ['account', 'create', '--email', 'someone', '--password', PASSWORD], 'email'],
     ['a taken email', ['account', 'create', ...ada, '--password', PASSWORD], 'already exists'],
     ['an unknown account', ['key', 'create', ...someone, '--name', 'x'], 'someone@example.com'],
+    ['an account that is unknown', ['account', 'disable', ...someone], 'There is no account "someone@example.com".'],
+    ['a role for nobody', ['account', 'role', ...someone, '--role', 'operator'], 'There is no account'],
+    ['an unknown role', ['account', 'role', ...ada, '--role', 'admin'], 'The roles are: member, operator.'],
+    ['a missing role', ['account', 'role', ...ada], 'Missing: --role.'],
     ['an unknown key', ['key', 'revoke', '--id', 'nothing'], 'key does not exist'],
     ['a wrong number of days', ['key', 'create', ...ada, '--name', 'x', '--expires-in-days', '1.5'], 'whole number'],
   ])('refuses %s with a message and exit code 1', async (_, words, message) => {

@@ -62,12 +62,6 @@ describe.each(await testEngines())('a change of the password on $name', (engine)
     expect(await service().verifyPassword(email, NEXT)).toMatchObject({ id });
   });
 
-  it('leaves the keys unchanged without the request', async () => {
-    const { id, first, second } = await newAccount();
-    expect(await service().changePassword(id, PASSWORD, NEXT)).toMatchObject({ revokedKeys: 0 });
-    expect([await works(suite.app, first.key), await works(suite.app, second.key)]).toEqual([true, true]);
-  });
-
   it('that is refused ends nothing', async () => {
     const { id, first } = await newAccount();
     const { token } = await suite.get(SessionsService).create(id);

@@ -108,26 +108,6 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
     expect(await of(suite.other).verify(other.token)).toBeDefined();
   });
 
-  it('stay when the current password is wrong or the new one not fit', async () => {
-    const { token } = await of(suite.app).create(accountId);
-    const { changePassword } = suite.get(AccountsService);
-    const change = changePassword.bind(suite.get(AccountsService), accountId);
-    await expect(change('wrong horse battery', 'another horse battery')).rejects.toMatchObject({
-      details: [{ field: 'current_password' }],
-    });
-    await expect(change(PASSWORD, 'short')).rejects.toMatchObject({ details: [{ field: 'new_password' }] });
-    expect(await of(suite.app).verify(token)).toBeDefined();
-  });
-
-  it('let one of two changes of the same password at once through', async () => {
-    const mine = await newAccount();
-    const outcomes = await Promise.allSettled([
-      suite.get(AccountsService).changePassword(mine, PASSWORD, 'the first horse battery'),
-      suite.other.get(AccountsService).changePassword(mine, PASSWORD, 'the second horse battery'),
-    ]);
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  });
-
   it('are a hundred of one account at most: a new one ends the one that was used least recently, and what is open under it', async () => {
     const mine = await newAccount();
     const other = await of(suite.app).create(await newAccount());

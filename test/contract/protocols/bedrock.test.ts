@@ -187,26 +187,6 @@ describe('a request to Converse', () => {
     });
   });
 
-  it('has system messages apart, and neighbours of one role as one message', () => {
-    const body = bodyOf({
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'One' },
-        { role: 'user', content: 'Two' },
-        { role: 'assistant', content: 'Yes' },
-        { role: 'user', content: 'Three' },
-      ],
-    });
-    expect(body).toMatchObject({
-      system: [{ text: 'Be brief.' }],
-      messages: [
-        { role: 'user', content: [{ text: 'One' }, { text: 'Two' }] },
-        { role: 'assistant', content: [{ text: 'Yes' }] },
-        { role: 'user', content: [{ text: 'Three' }] },
-      ],
-    });
-  });
-
   it('has images, reasoning, calls, results and marks for the cache as its blocks', () => {
     const image = { type: 'image', url: 'data:image/png;base64,aGk=' } as const;
     const { messages } = bodyOf({

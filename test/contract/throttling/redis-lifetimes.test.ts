@@ -52,6 +52,11 @@ describe.skipIf(redis === undefined)('the keys of limits in Redis', () => {
     );
     return { use, streams, tokens };
   };
+  /** The ends of the leases of streams and of tokens. */
+  const expiries = async () => {
+    const kinds = ['streams', 'tokens'].map((kind) => client.zRangeWithScores(`chat:{${accountId}}:${kind}`, 0, -1));
+    return (await Promise.all(kinds)).flat().map(({ score }) => score);
+  };
   /** What expires in time: the leases soon, and the tokens of the day after the day. */
   const expectWhole = ({ use, streams, tokens }: Awaited<ReturnType<typeof lifetimes>>) => {
     for (const ofLeases of [streams, tokens]) {
@@ -70,15 +75,26 @@ describe.skipIf(redis === undefined)('the keys of limits in Redis', () => {
     expectWhole(await lifetimes());
   });
 
-  it('live longer with each renewal of the leases', async () => {
+  it('live longer with each renewal of the leases, which hold as long, slots and tokens', async () => {
     await opened.close();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     opened = await openExactly(url);
     await admit(LIMITS);
-    await age();
-    vi.advanceTimersByTime(LEASE_MS / 3);
-    await waitFor(async () => (await lifetimes()).streams > 20_000, 'the leases to be renewed');
-    expectWhole(await lifetimes());
+    for (let round = 0; round < 2; round++) {
+      await age();
+      const before = await expiries();
+      expect(before).toHaveLength(2);
+      vi.advanceTimersByTime(LEASE_MS / 3);
+      let rounds = 0;
+      await waitFor(async () => {
+        // A busy Redis can miss a renewal. The next one is as good.
+        if (++rounds % 100 === 0) vi.advanceTimersByTime(LEASE_MS / 3);
+        const after = await expiries();
+        return after.every((expiry, index) => expiry > (before[index] ?? Infinity));
+      }, 'the leases to be renewed');
+      await waitFor(async () => (await lifetimes()).streams > 20_000, 'their keys to live longer');
+      expectWhole(await lifetimes());
+    }
   });
 
   it('keep the tokens of the day after a settlement', async () => {

@@ -28,52 +28,12 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
     return other;
   };
 
-  it('keeps a record once, however often it is appended', async () => {
-    const records = [testUsageRecord(), testUsageRecord(), testUsageRecord()];
-    await ledger.store.append(records);
-    await ledger.store.append(records);
-    await ledger.store.append([...records, testUsageRecord()]);
-    expect(await outcomes()).toHaveLength(4);
-  });
-
-  it('takes many records at once, and one record', async () => {
-    await ledger.store.append(Array.from({ length: 50 }, () => testUsageRecord()));
-    await ledger.store.append([testUsageRecord()]);
-    expect(await outcomes()).toHaveLength(51);
-  });
-
   it('keeps an unknown cost apart from a cost of 0', async () => {
     const [unknown, free] = [testUsageRecord({ costMicros: undefined }), testUsageRecord({ costMicros: 0 })];
     await ledger.store.append([unknown, free]);
     const costs = new Map((await storedRecords(ledger.source)).map(({ id, cost_micros: cost }) => [id, cost]));
     expect(costs.get(unknown.id)).toBeNull();
     expect(Number(costs.get(free.id) ?? NaN)).toBe(0);
-  });
-
-  it('stores the records of concurrent calls', async () => {
-    const other = await another();
-    const calls = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 === 0 ? ledger.store : other).append([testUsageRecord(), testUsageRecord()]),
-    );
-    await Promise.all(calls);
-    expect(await outcomes()).toHaveLength(40);
-  });
-
-  it.each([
-    ['a text with a null character', { requestId: 'a\0b' }],
-    ['half a character', { model: '\ud800' }],
-    ['a date that is none', { startedAt: NaN }],
-  ])('stores all of the records or none, and says so: %s', async (_, odd) => {
-    const records = [testUsageRecord(), testUsageRecord(odd)];
-    const error = await ledger.store.append(records).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    if (error !== undefined) expect(error).toBeInstanceOf(UnstorableData);
-    expect(await outcomes()).toHaveLength(error === undefined ? 2 : 0);
-    // The store works on.
-    await ledger.store.append([testUsageRecord()]);
-    expect(await outcomes()).toHaveLength(error === undefined ? 3 : 1);
   });
 
   it('corrects an interrupted stream once, and nothing else', async () => {
@@ -84,11 +44,6 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
     await ledger.store.append([interruptedRecord(stream)]);
     await ledger.store.append([testUsageRecord({ ...stream, outcome: 'client_gone' })]);
     expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'completed' }]);
-  });
-
-  it('hands over no intents of its own', async () => {
-    await ledger.store.open(batch());
-    expect(await ledger.store.abandoned()).toEqual([]);
   });
 
   it('hands over the intents of a replica that has left, until they are closed', async () => {
@@ -258,11 +213,5 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       ['ada', 1],
       ['bob', 1],
     ]);
-  });
-
-  it('knows the tokens of an account since a moment', async () => {
-    await ledger.store.append([over(), over({ outputTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
-    expect(await ledger.reports.tokensSince('ada', new Date(TODAY))).toBe(40);
-    expect(await ledger.reports.tokensSince('nobody', new Date(TODAY))).toBe(0);
   });
 });

@@ -1,15 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
+import { Latch } from '../../support/latch.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
+import { waitFor } from '../../support/wait-for.js';
 import { COOKIE_NAME, EMAIL, WebClient } from '../../support/web-client.js';
 import { wireOf } from '../../support/wire.js';
 import { PASSWORD } from '../../support/usual-password.js';
+
+const THIRTY_DAYS_SECONDS = 2_592_000;
 
 describe('signing in', () => {
   let stage: Stage;
@@ -133,5 +138,76 @@ describe('signing in', () => {
     await answer.block(1);
     await client.post('/sign-out');
     expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+  });
+
+  it('fails if the password changes between the comparison and the session', async () => {
+    const [accounts, sessions] = [AccountsService, SessionsService].map((type) =>
+      stage.service.app.get<AccountsService | SessionsService>(type, { strict: false }),
+    ) as [AccountsService, SessionsService];
+    await clientOf().signUp('racing@example.com');
+    const latch = new Latch();
+    const create = sessions.create.bind(sessions);
+    const made = vi.spyOn(sessions, 'create').mockImplementation(async (accountId) => {
+      await latch.opened;
+      return create(accountId);
+    });
+    const client = clientOf();
+    const answer = client.signIn('racing@example.com');
+    await waitFor(() => made.mock.calls.length === 1, 'the password to be compared');
+    const account = await accounts.findByEmail('racing@example.com');
+    await accounts.changePassword(account?.id ?? '', PASSWORD, 'another horse battery', { network: '' });
+
+    latch.open();
+
+    expect((await answer).status).toBe(401);
+    expect(client.cookie).toBeUndefined();
+    expect(await client.email()).toBeNull();
+    made.mockRestore();
+    const rows = stage.service.app.get<Repository<Session>>(getRepositoryToken(Session), { strict: false });
+    expect(await rows.countBy({ accountId: account?.id ?? '' })).toBe(0);
+  });
+
+  describe('with the session cookie, which', () => {
+    it('is set exactly as the contract has it, and is not cached', async () => {
+      const answer = await new WebClient(stage.origin).signIn();
+      const [cookie = '', ...others] = answer.headers['set-cookie'] ?? [];
+      const [pair = '', ...attributes] = cookie.split('; ');
+      expect(others).toEqual([]);
+      expect(pair).toMatch(/^__Host-session=[\w-]{43}$/);
+      const age = Number(attributes.shift()?.slice('Max-Age='.length));
+      expect(age).toBeGreaterThan(THIRTY_DAYS_SECONDS - 10);
+      expect(age).toBeLessThanOrEqual(THIRTY_DAYS_SECONDS);
+      expect(attributes.sort()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    });
+
+    it.each([
+      ['twice', (token: string) => `${COOKIE_NAME}=${token}; ${COOKIE_NAME}=${token}`],
+      ['of another name', (token: string) => `session=${token}; x${COOKIE_NAME}=${token}`],
+      ['of a longer name', (token: string) => `${COOKIE_NAME}2=${token}`],
+      ['with its name in small letters', (token: string) => `${COOKIE_NAME.toLowerCase()}=${token}`],
+      ['with a space before its name that browsers do not know', (token: string) => `\u00a0${COOKIE_NAME}=${token}`],
+      ['that is too long', (token: string) => `${COOKIE_NAME}=${token}a`],
+      ['that is empty', () => `${COOKIE_NAME}=`],
+    ])('is none %s', async (_, cookieOf) => {
+      const cookie = cookieOf(ada.token ?? '');
+      expect((await get(stage.origin, '/private', { cookie })).status).toBe(401);
+    });
+
+    it('is found among other cookies', async () => {
+      const cookie = `theme=dark;${ada.cookie ?? ''} ; other=1`.replace(' ;', ';');
+      expect((await get(stage.origin, '/private', { cookie })).status).toBe(200);
+    });
+
+    it('does not matter to a request with an API key, good or not', async () => {
+      const headers = { cookie: ada.cookie ?? '' };
+      const answer = await get(stage.origin, '/api/v1/me', { ...headers, authorization: `Bearer ${stage.key}` });
+      expect(JSON.parse(await answer.body())).toEqual({ kind: 'api_key' });
+      expect((await get(stage.origin, '/api/v1/me', { ...headers, authorization: 'Bearer nonsense' })).status).toBe(
+        401,
+      );
+      const refused = await get(stage.origin, '/private', { ...headers, authorization: `Bearer ${stage.key}` });
+      expect((await refused.error()).code).toBe('forbidden');
+    });
   });
 });

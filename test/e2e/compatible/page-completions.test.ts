@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../open-api/open-api-shape.js';
 import { MODEL } from '../../support/catalog.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { startService } from '../../support/service.js';
+import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
 const PATH = '/api/v1/playground/completions';
@@ -44,6 +46,19 @@ describe('the completions of a page', () => {
     const other = await send({ ...session(), origin: stage.origin, 'x-account-id': 'somebody' });
     expect(await codeOf(other)).toBe('account_mismatch');
     expect(stage.provider.calls).toHaveLength(before);
+  });
+
+  it('are the only ones of the compatible interfaces with COMPATIBLE_APIS=none, also in the OpenAPI document', async () => {
+    for (const path of ['/api/v1/chat/completions', '/api/v1/models']) {
+      const method = path.endsWith('models') ? 'GET' : 'POST';
+      const refused = await stream(stage.origin, { path, key: stage.key, method });
+      expect([refused.status, (await refused.error()).code]).toEqual([404, 'not_found']);
+    }
+    const document = (await (await fetch(`${stage.origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    expect(Object.keys(document.paths)).not.toContain('/api/v1/chat/completions');
+    const schemas = Object.keys(document.components.schemas);
+    expect(schemas.filter((name) => /Completion|Response|Message[A-Z]/.test(name))).toEqual([]);
+    expect(document.components.securitySchemes).not.toHaveProperty('x-api-key');
   });
 
   it('are not there without their plugin, and the playground then offers no tools', async () => {

@@ -82,6 +82,7 @@ describe('Settings > API keys', () => {
     [{ name: '  ' }, 'The name must have 1 to 100 characters.'],
     [{ name: 'x'.repeat(101) }, 'The name must have 1 to 100 characters.'],
     [{ name: 'two\nlines' }, 'The name must be one line of text,'],
+    [{ name: 'del\u007f' }, 'The name must be one line of text,'],
     [{ name: 'nul\0' }, 'The name must be one line of text,'],
     [{ name: 'two\u2028lines' }, 'The name must be one line of text,'],
     [{ name: 'lap\u202etop' }, 'without characters that change its direction.'],

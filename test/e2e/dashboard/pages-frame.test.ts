@@ -88,4 +88,34 @@ describe('a page', () => {
     expect(answer.headers.get('allow')).toBe('GET, HEAD');
     expect(await answer.text()).toContain('<h1>');
   });
+
+  it('of the documentation leads to other pages, and to sections that exist', async () => {
+    const pageOf = async (path: string) => {
+      const response = await get(path);
+      return { status: response.status, html: await response.text() };
+    };
+    const linksOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
+    const { html: list } = await pageOf('/docs');
+    const names = new Set(linksOf(list).filter((href) => href.startsWith('/docs/')));
+    expect([...names]).toEqual(
+      expect.arrayContaining(['/docs/http-api#limits', '/docs/compatible-apis', '/docs/operations']),
+    );
+    const pages = new Map<string, string>();
+    for (const path of new Set([...names].map((href) => href.replace(/#.*/, '')))) {
+      const { status, html } = await pageOf(path);
+      expect([path, status]).toEqual([path, 200]);
+      pages.set(path, html);
+    }
+    const all = [...pages].flatMap(([path, html]) =>
+      linksOf(html).map((href) => (href.startsWith('#') ? path + href : href)),
+    );
+    for (const href of new Set([...names, ...all]).values()) {
+      if (!href.startsWith('/docs/')) continue;
+      const [path = '', id] = href.split('#');
+      expect([href, pages.has(path)]).toEqual([href, true]);
+      if (id !== undefined) expect([href, pages.get(path)?.includes(`id="${id}"`)]).toEqual([href, true]);
+    }
+    expect(all.filter((href) => href.includes('.md'))).toEqual([]);
+    expect((await pageOf('/docs/nothing')).status).toBe(404);
+  });
 });

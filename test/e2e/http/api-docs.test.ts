@@ -9,7 +9,7 @@ describe('the documents of the interface', () => {
 
   afterEach(() => service?.stop());
 
-  it.each([{}, { API_DOCS: 'open' }, { API_DOCS: 'open', NODE_ENV: 'production' }, { NODE_ENV: 'production' }])(
+  it.each([{}, { API_DOCS: 'open', NODE_ENV: 'production' }, { NODE_ENV: 'production' }])(
     'are served with %j',
     async (env) => {
       service = await startService({ env });
@@ -30,6 +30,11 @@ describe('the documents of the interface', () => {
       expect([path, answer.status, (await answer.error()).code]).toEqual([path, 404, 'not_found']);
       expect(Object.keys(answer.headers).sort()).toEqual(Object.keys(unknown.headers).sort());
     }
+    const asBrowser = { accept: 'text/html' };
+    for (const path of ['/docs', '/docs/http-api']) {
+      expect((await get(service.origin, path, asBrowser)).status).toBe(404);
+    }
+    expect((await get(service.origin, '/', asBrowser)).raw).not.toContain('href="/docs"');
     expect((await get(service.origin, '/api/v1/health')).status).toBe(200);
   });
 });

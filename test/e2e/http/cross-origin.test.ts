@@ -54,12 +54,3 @@ describe('pages of other origins', () => {
     }
   });
 });
-
-describe('without CORS_ORIGINS', () => {
-  it('no page of another origin may use the API', async () => {
-    const service = await startService();
-    const answer = await get(service.origin, '/api/v1/chat/models', { origin });
-    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-    await service.stop();
-  });
-});

@@ -68,20 +68,6 @@ describe.each(await testEngines())('the audit sinks of plugins on $name', (engin
     expect(new Set(sink.kept.map(({ id }) => id)).size).toBe(sink.kept.length);
   }, 60_000);
 
-  it('get what they have refused, also after a restart', async () => {
-    database = await engine.create();
-    const sink = new KeepingSink();
-    const service = await start(sink);
-    await gets(sink, await createAccount(service));
-    sink.refuses = true;
-    const refused = await createAccount(service);
-    await stop(service);
-    const next = new KeepingSink();
-    const restarted = await start(next);
-    await gets(next, refused);
-    await gets(next, await createAccount(restarted));
-  }, 60_000);
-
   it('get each entry once, from the only process on SQLite and from two replicas on PostgreSQL', async () => {
     database = await engine.create();
     const sinks = engine.name === 'PostgreSQL' ? [new KeepingSink(), new KeepingSink()] : [new KeepingSink()];

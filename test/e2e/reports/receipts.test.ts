@@ -58,7 +58,7 @@ describe('the receipt of a stream', () => {
   });
   afterAll(() => stage.clear());
 
-  it('has the tokens by kind, the cost, the times and the attempts', async () => {
+  it('has the tokens by kind, the cost, the times and the attempts, and its cost is in the report', async () => {
     stage.provider.next((call) => {
       call.refuse(503);
     });
@@ -91,6 +91,13 @@ describe('the receipt of a stream', () => {
         { upstream: 'backup', duration_ms: DURATION },
       ],
     });
+    const { raw } = await get(stage.origin, '/api/v1/usage', { authorization: `Bearer ${key}` });
+    expect((JSON.parse(raw) as { readonly usage: unknown }).usage).toEqual([
+      expect.objectContaining({
+        ...{ model: MODEL, requests: 1, completed: 1, errors: 0, prompt_tokens: 100, completion_tokens: 10 },
+        ...{ tokens_unknown: 0, cost: COST, currency: 'EUR' },
+      }),
+    ]);
   });
 
   it('has null for what is unknown, and marks what is estimated', async () => {

@@ -249,6 +249,29 @@ describe('the routes of a model', () => {
     expect((await ask(probed)).status).toBe(200);
   });
 
+  const probedAgain = manyRoutes([{}, {}]);
+  it('are probed again after a probe that failed, and after a client that left during the probe', async () => {
+    stage.provider.answers(refusing(500));
+    stopClock();
+    for (let count = 0; count < FAILURES_TO_OPEN; count++) await ask(probedAgain);
+    moveClock(LONG_MS);
+    await ask(probedAgain);
+    await ask(probedAgain);
+    expect(stage.provider.calls).toHaveLength(FAILURES_TO_OPEN + 1);
+
+    moveClock(2 * LONG_MS);
+    stage.provider.answers(() => undefined);
+    const probe = startStream(stage.origin, { key: stage.key, body: { model: `acme/${probedAgain}` } });
+    const call = await stage.provider.call(FAILURES_TO_OPEN + 2);
+    probe.leave();
+    await call.over;
+    stage.provider.answers((next) => {
+      next.answer('I am back');
+    });
+    const answer = await openStream(stage.origin, { key: stage.key, body: { model: `acme/${probedAgain}` } });
+    expect(await wireOf(answer)).toMatchObject({ text: 'I am back', terminal: 'done' });
+  });
+
   const weighted = manyRoutes([{ priority: 1, weight: 3 }, { priority: 1 }]);
   it('share the requests by weight', async () => {
     const REQUESTS = 120;

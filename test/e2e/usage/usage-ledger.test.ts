@@ -243,39 +243,6 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 });
 
-describe('prices', () => {
-  it('in force are kept with each record, and sum up to money', async () => {
-    const stage = await setStage(1, { price: { input_per_million: 2.5, output_per_million: 10 }, currency: 'EUR' });
-    try {
-      stage.provider.answers((call) => {
-        call.head().text('Hello').finish().write(usage()).endMarker().end();
-      });
-      await stream(stage.origin, { key: stage.key });
-      await stream(stage.origin, { key: stage.key });
-      const report = await waitFor(async () => {
-        const answer = await get(stage.origin, '/api/v1/usage', { authorization: `Bearer ${stage.key}` });
-        const { usage: sums } = JSON.parse(answer.raw) as { usage: { requests: number }[] };
-        return sums[0]?.requests === 2 ? sums : undefined;
-      }, 'both records');
-      expect(report).toEqual([
-        expect.objectContaining({
-          model: MODEL,
-          requests: 2,
-          completed: 2,
-          errors: 0,
-          prompt_tokens: 24,
-          completion_tokens: 68,
-          tokens_unknown: 0,
-          cost: 0.00074,
-          currency: 'EUR',
-        }),
-      ]);
-    } finally {
-      await stage.clear();
-    }
-  });
-});
-
 describe('a process that may be killed', () => {
   it('has written a stream to the ledger before its provider is called', async () => {
     const stage = await setStage();
