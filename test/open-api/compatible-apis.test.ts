@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callParts, COMPLETE, say, ScriptedModel, USAGE } from '../e2e/compatible/scripted-model.js';
-import { startService } from '../support/service.js';
 import { checkerOf, checkerOfAnswer } from './documented.js';
 import type { OpenApiDocument } from './open-api-shape.js';
 

@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { CredentialWatch } from '../../../src/accounts/ended/credential-watch.js';
-import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { interruptedRecord, testStartedStream, testUsageRecord } from '../../support/usage-records.js';
 import type { IntentBatch } from '../../../src/usage/store/started-streams.js';
-import { UnstorableData } from '../../../src/usage/store/ledger-text.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';
 import { ledgerSuite } from './ledger-suite.js';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODEL, routesTo } from '../../support/catalog.js';
-import { anthropic } from '../../../src/testing/provider/dialects.js';
 import { Latch } from '../../support/latch.js';
 import { rawRequest } from '../../support/raw-request.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';

@@ -2,8 +2,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { Latch } from '../../support/latch.js';
-import { startService } from '../../support/service.js';
-import { get, stream } from '../../support/sse-client.js';
+import { stream } from '../../support/sse-client.js';
 import { readWire } from '../../support/wire.js';
 import { callParts, COMPLETE, rejectionOf, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
 

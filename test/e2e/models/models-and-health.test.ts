@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateToken } from '../../../src/accounts/credentials/secrets.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { DrainState } from '../../../src/platform/common/drain-state.js';
-import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { UnsharedLimits } from '../../../src/usage/store/unshared-limits.js';
 import { routesTo } from '../../support/catalog.js';
 import { startService, type RunningService } from '../../support/service.js';

@@ -14,7 +14,6 @@ import {
 } from '../../support/in-process-provider.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../../support/service.js';
-import { inMovedTime } from '../../support/moved-time.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { standsStill, waitFor } from '../../support/wait-for.js';
 import { wireOf } from '../../support/wire.js';

@@ -3,7 +3,7 @@ import { routesTo } from '../../support/catalog.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
-import { closedPort, startSilentServer } from '../../support/silent-server.js';
+import { startSilentServer } from '../../support/silent-server.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { readWire } from '../../support/wire.js';

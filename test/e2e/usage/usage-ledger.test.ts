@@ -7,7 +7,7 @@ import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { MODEL, routesTo } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
 import { SeparateModels } from '../../support/separate-models.js';
-import { get, openStream, startStream, stream } from '../../support/sse-client.js';
+import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
 
