@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo, configFile, CONTEXT_LENGTH } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
+import { refusing } from '../support/scripts.js';
 import { get, stream, type StreamOptions } from '../support/sse-client.js';
 import { checkerOf, checkerOfAnswer, documentedAnswer } from './documented.js';
 import { OpenApiDocument } from './open-api-shape.js';
@@ -257,9 +258,7 @@ describe('the OpenAPI document', () => {
     ];
     it.each(refusals)('describes %i %s', async (status, code, options, providerStatus) => {
       if (providerStatus !== undefined) {
-        provider.next((call) => {
-          call.refuse(providerStatus);
-        });
+        provider.next(refusing(providerStatus));
       }
       await expectDocumented(status, code, options());
     });

@@ -6,6 +6,7 @@ import { adminCommand } from '../../support/admin-command.js';
 import { routesTo } from '../../support/catalog.js';
 import { testEngines } from '../../support/database.js';
 import { KNOWN_WITHIN_MS } from '../../support/known-within.js';
+import { answering } from '../../support/scripts.js';
 import { get, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { lastBefore } from '../../support/wait-for.js';
@@ -188,9 +189,7 @@ describe.each(await testEngines())('the commands for limits of keys on $name', (
     const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
     const stage = await setStage(1, { env: { DATABASE_URL: url } });
     stages.push(stage);
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     const admin = async (...words: string[]) => {
       const { exitCode, stdout, stderr } = await adminCommand({ DATABASE_URL: url }, words);
       return exitCode === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : stderr;

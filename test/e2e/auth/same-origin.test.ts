@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answering } from '../../support/scripts.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -41,9 +42,7 @@ describe('a request', () => {
 
   beforeAll(async () => {
     stage = await setStage(1, { modules: [SignInPagesModule] });
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     ada = new WebClient(stage.origin);
     await ada.signUp();
   });

@@ -6,6 +6,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { Latch } from '../../support/latch.js';
+import { answering } from '../../support/scripts.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -41,9 +42,7 @@ describe('signing in', () => {
 
   it('begins a session that pages and the API take', async () => {
     const client = await signedIn();
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     const answer = await openStream(stage.origin, { headers: client.asScript });
     expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'done' });
     expect((await client.get('/private')).status).toBe(200);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answering } from '../../support/scripts.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { TlsProxy } from '../../support/tls-proxy.js';
@@ -41,9 +42,7 @@ describe.each(PROXIES)('behind a TLS proxy that goes on $how', ({ trust, headers
 
   beforeAll(async () => {
     stage = await setStage(1, { modules: [SignInPagesModule], env: { TRUST_PROXY: trust } });
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     proxy = await TlsProxy.start(stage.origin, headers);
     expect((await postForm('/sign-up', { origin: ORIGIN })).status).toBe(303);
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
+import { answering } from '../../support/scripts.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -13,9 +14,7 @@ describe('a page whose browser has signed in to another account since', () => {
 
   beforeAll(async () => {
     stage = await setStage();
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     ada = await signedIn(stage.service);
     bob = await signedIn(stage.service);
   });

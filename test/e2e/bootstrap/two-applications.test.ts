@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answering } from '../../support/scripts.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -9,9 +10,7 @@ describe('two applications in one process', () => {
   beforeAll(async () => {
     stages = [await setStage(), await setStage()];
     for (const { provider } of stages) {
-      provider.answers((call) => {
-        call.answer('Hi');
-      });
+      provider.answers(answering('Hi'));
     }
   });
   afterAll(async () => {

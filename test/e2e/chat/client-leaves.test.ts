@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedProvider, Script } from '../../../src/testing/provider/scripted-provider.js';
+import { answering } from '../../support/scripts.js';
 import { openStream, startStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -85,9 +86,7 @@ describe('a client that leaves', () => {
       await Promise.all(stage.provider.calls.map(({ over }) => over));
       await stage.service.leftovers.none();
     }
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     const after = await Promise.all(others.map(async ({ key }) => wireOf(await openStream(stage.origin, { key }))));
     expect(after.map(({ text, terminal }) => ({ text, terminal }))).toEqual(
       others.map(() => ({ text: 'Hi', terminal: 'done' })),

@@ -3,6 +3,7 @@ import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { routesTo } from '../../support/catalog.js';
 import { anthropic, openAi } from '../../../src/testing/provider/dialects.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { answering } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -72,9 +73,7 @@ describe.each([
       });
       expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'content_filtered' });
     }
-    provider.next((call) => {
-      call.answer('Hi');
-    });
+    provider.next(answering('Hi'));
     expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ text: 'Hi', terminal: 'done' });
     expect(backup.calls).toEqual([]);
   });

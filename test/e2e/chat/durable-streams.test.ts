@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../../support/durable.js';
 import { Latch } from '../../support/latch.js';
 import { scrape, valueOf } from '../../support/metrics.js';
+import { answering } from '../../support/scripts.js';
 import { openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -26,9 +27,7 @@ describe('a durable stream', () => {
   });
   beforeEach(() => {
     stage.provider.calls.length = 0;
-    stage.provider.answers((call) => {
-      call.answer(...WORDS);
-    });
+    stage.provider.answers(answering(...WORDS));
   });
   afterAll(() => stage.clear());
 
@@ -282,9 +281,7 @@ describe('a durable stream', () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
     for (const answer of answers) expect((await answer.error()).code).toBe('upstream_rejected');
     expect(calls()).toBe(1);
-    stage.provider.answers((call) => {
-      call.answer(...WORDS);
-    });
+    stage.provider.answers(answering(...WORDS));
     expect(await durableWireOf(await open('refused'))).toMatchObject({ text: TEXT });
   });
 

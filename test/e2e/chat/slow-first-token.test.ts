@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Latch } from '../../support/latch.js';
 import { inMovedTime, type MovedTime } from '../../support/moved-time.js';
+import { answering } from '../../support/scripts.js';
 import { startStream, type PendingStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -94,9 +95,7 @@ describe('a slow first token', () => {
         await fail.opened;
         await call.cut();
       });
-      providers[1]?.answers((call) => {
-        call.answer('Here');
-      });
+      providers[1]?.answers(answering('Here'));
       const pending = await send();
       await moveUntil(pending.answer, 20_000);
       fail.open();

@@ -3,6 +3,7 @@ import { MODEL, routesTo } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { rawRequest } from '../../support/raw-request.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { answering } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { readWire, wireOf } from '../../support/wire.js';
@@ -18,9 +19,7 @@ describe('the wire of a stream', () => {
     ({ key } = await service.createKey());
   });
   beforeEach(() => {
-    provider.answers((call) => {
-      call.answer('Hello');
-    });
+    provider.answers(answering('Hello'));
   });
   afterAll(async () => {
     await service.stop();

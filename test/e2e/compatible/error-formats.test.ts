@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusing } from '../../support/scripts.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
 const HELLO = [{ role: 'user', content: 'Hello!' }];
@@ -39,9 +40,7 @@ describe('the errors of the compatible interfaces', () => {
     const refuse = (): void => {
       const message = "This model's maximum context length is 8192 tokens. Your messages have 9000 tokens.";
       const error = { message, type: 'invalid_request_error', code: 'context_length_exceeded' };
-      stage.provider.next((call) => {
-        call.refuse(400, {}, JSON.stringify({ error }));
-      });
+      stage.provider.next(refusing(400, {}, JSON.stringify({ error })));
     };
 
     it.each([

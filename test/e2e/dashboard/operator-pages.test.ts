@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { answering } from '../../support/scripts.js';
 import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
@@ -163,9 +164,7 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
     beforeEach(async () => {
       person = await signedIn(stage.service);
       ({ id: keyId, key } = await keys().create(person.accountId, { name: 'laptop' }));
-      stage.provider.answers((call) => {
-        call.answer('Hi');
-      });
+      stage.provider.answers(answering('Hi'));
     });
 
     const statusWithKey = async () =>
@@ -200,9 +199,7 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
       expect(disabled).toContain('The account was disabled.');
       expect(disabled).toMatch(/Disabled<\/span> since/);
 
-      stage.provider.answers((call) => {
-        call.answer('Hi');
-      });
+      stage.provider.answers(answering('Hi'));
       const enabled = await change(`${pathOf(person)}/enable`);
       expect([enabled.status, enabled.headers.location]).toEqual([303, `${pathOf(person)}?done=enabled`]);
       await waitFor(async () => (await statusWithKey()) === 200, 'the key to be accepted');

@@ -3,6 +3,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { KeyCreationLimit } from '../../../src/auth/attempts/key-creation-limit.js';
 import { browserClient, fieldIn } from '../../support/browser-client.js';
+import { answering } from '../../support/scripts.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -20,9 +21,7 @@ describe('Settings > API keys', () => {
 
   beforeAll(async () => {
     stage = await setStage();
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     keys = stage.service.app.get(ApiKeysService, { strict: false });
     ada = browserClient(stage.origin);
     await ada.signUp();

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answering } from '../../support/scripts.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
@@ -31,9 +32,7 @@ describe('the HTTP server', () => {
   );
 
   it('compresses no streams and no other answers of the API', async () => {
-    stage.provider.next((call) => {
-      call.answer('Hello');
-    });
+    stage.provider.next(answering('Hello'));
     const answer = await openStream(stage.origin, { key: stage.key, headers: GZIP });
     await answer.over;
     expect(answer.headers['content-encoding']).toBeUndefined();

@@ -5,6 +5,7 @@ import { STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
 import { MODEL } from '../../support/catalog.js';
 import { readMetrics, type Series } from '../../support/metrics.js';
 import { programAt } from '../../support/program.js';
+import { refusing } from '../../support/scripts.js';
 import { get, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
@@ -20,9 +21,7 @@ describe('the text of /metrics', () => {
     stage = await setStage(2, { env: { METRICS_PORT: '0' }, tiers: { free: LIMITS, open: {} } });
     const text = async () => (await get(stage.service.metricsOrigin(), '/metrics')).body();
     fresh = await text();
-    stage.provider.next((call) => {
-      call.refuse(500);
-    });
+    stage.provider.next(refusing(500));
     for (let count = 0; count < 2; count++) await stream(stage.origin, { key: stage.key });
     await get(stage.origin, '/nowhere');
     used = await text();

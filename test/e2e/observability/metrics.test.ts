@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MODEL } from '../../support/catalog.js';
 import { identityOf, scrape, valueOf, type Series } from '../../support/metrics.js';
 import { EventLoopDelay } from '../../../src/plugins/metrics/families/process-families.js';
+import { refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -34,9 +35,7 @@ describe('/metrics', () => {
       await call.cut('fin');
     });
     await stream(stage.origin, { key: stage.key });
-    stage.provider.next((call) => {
-      call.refuse(400);
-    });
+    stage.provider.next(refusing(400));
     await stream(stage.origin, { key: stage.key });
     stage.provider.next((call) => void call.head().text('Hello'));
     const left = await openStream(stage.origin, { key: stage.key });
@@ -108,9 +107,7 @@ describe('/metrics', () => {
       tiers: { free: { requests_per_minute: 8, concurrent_streams: 1 } },
     });
     const [first, second] = stage.providers;
-    first?.answers((call) => {
-      call.refuse(500);
-    });
+    first?.answers(refusing(500));
     for (let count = 0; count < 6; count++) await stream(stage.origin, { key: stage.key });
     second?.next((call) => void call.head().text('Hello'));
     const running = await openStream(stage.origin, { key: stage.key });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { OtlpCollector, type ReceivedSpan } from '../../support/otlp-collector.js';
+import { refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
@@ -103,9 +104,7 @@ describe('traces', () => {
 
   it('hold a span for each attempt, those that failed with why', async () => {
     await set(2);
-    stage.provider.next((call) => {
-      call.refuse(503);
-    });
+    stage.provider.next(refusing(503));
     await stream(stage.origin, { key: stage.key });
     const spans = await stop();
 

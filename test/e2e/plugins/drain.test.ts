@@ -11,6 +11,7 @@ import {
 } from '../../../src/index.js';
 import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
 import { Latch } from '../../support/latch.js';
+import { answering } from '../../support/scripts.js';
 import { startStream, stream } from '../../support/sse-client.js';
 
 let between: Latch;
@@ -67,9 +68,7 @@ describe('a request that was admitted before the service begins to drain', () =>
     between = new Latch();
     reached = new Latch();
     provider = await ScriptedProvider.start();
-    provider.answers((call) => {
-      call.answer('Yes.');
-    });
+    provider.answers(answering('Yes.'));
   });
   afterEach(async () => {
     between.open();

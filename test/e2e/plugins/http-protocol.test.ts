@@ -14,6 +14,7 @@ import {
 import type { ResponseHeaders } from '../../../src/upstreams/contract/protocol.js';
 import type { Decoder } from '../../../src/upstreams/contract/framing.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { closedPort } from '../../support/silent-server.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
@@ -286,9 +287,7 @@ describe('a protocol of a team over HTTP', () => {
   it('may map a refusal to an error of its own, from the status, the headers and the text of the body', async () => {
     const model = next({ hasBackup: true });
     const body = '{"reason":"clé invalide 🦜"}';
-    provider.answers((call) => {
-      call.refuse(400, { 'X-Reason': 'key' }, body);
-    });
+    provider.answers(refusing(400, { 'X-Reason': 'key' }, body));
     protocol.mapFailure = () => providerFailure('upstream_error', 'a bad key', { scope: 'upstream' });
 
     expect(await wireOf(await ask(model))).toMatchObject({ text: 'Hello world', terminal: 'done' });
@@ -297,9 +296,7 @@ describe('a protocol of a team over HTTP', () => {
 
   it('gets the beginning of a long refusal', async () => {
     const model = next({ hasBackup: true });
-    provider.answers((call) => {
-      call.refuse(500, {}, 'x'.repeat(1_000_000));
-    });
+    provider.answers(refusing(500, {}, 'x'.repeat(1_000_000)));
     await (
       await ask(model)
     ).over;
@@ -312,9 +309,7 @@ describe('a protocol of a team over HTTP', () => {
     [500, 502, 'upstream_error'],
   ])('leaves status %d to the service when it returns no error', async (sent, status, code) => {
     const model = next();
-    provider.answers((call) => {
-      call.refuse(sent, { 'retry-after': '7' });
-    });
+    provider.answers(refusing(sent, { 'retry-after': '7' }));
     const answer = await stream(service.origin, { key, body: { model } });
     expect(answer.status).toBe(status);
     expect((await answer.error()).code).toBe(code);

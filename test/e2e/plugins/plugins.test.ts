@@ -35,6 +35,7 @@ import type { Principal } from '../../../src/auth/principal/principal.js';
 import { createService } from '../../../src/platform/start/service.js';
 import { Latch } from '../../support/latch.js';
 import { MODEL } from '../../support/catalog.js';
+import { answering } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
 import { readWire, wireOf } from '../../support/wire.js';
@@ -380,9 +381,7 @@ describe('a completion hook', () => {
       },
     });
     const { provider, origin, key } = await staged({ completionHooks: [named('1'), named('2')] });
-    provider.next((call) => {
-      call.answer('A');
-    });
+    provider.next(answering('A'));
     const answer = await stream(origin, { key, body: { model: 'some/alias' } });
     expect(provider.calls[0]?.body).toContain('Hello!12');
     expect(readWire(answer.raw).text).toBe('A21');

@@ -4,6 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
@@ -59,9 +60,7 @@ describe('the receipt of a stream', () => {
   afterAll(() => stage.clear());
 
   it('has the tokens by kind, the cost, the times and the attempts, and its cost is in the report', async () => {
-    stage.provider.next((call) => {
-      call.refuse(503);
-    });
+    stage.provider.next(refusing(503));
     stage.providers[1]?.next((call) => {
       call.head().text('Hello').finish().write(usageChunk(USAGE)).endMarker().end();
     });
@@ -101,9 +100,7 @@ describe('the receipt of a stream', () => {
   });
 
   it('has null for what is unknown, and marks what is estimated', async () => {
-    stage.provider.next((call) => {
-      call.answer('Hello');
-    });
+    stage.provider.next(answering('Hello'));
     const answer = await stream(stage.origin, { key });
     expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
       outcome: 'completed',
@@ -113,9 +110,7 @@ describe('the receipt of a stream', () => {
   });
 
   it('may not be cached', async () => {
-    stage.provider.next((call) => {
-      call.answer('Hello');
-    });
+    stage.provider.next(answering('Hello'));
     const answer = await stream(stage.origin, { key });
     await receiptOf(stage.origin, key, answer);
     const { status, headers } = await receipt(stage.origin, key, answer.headers['x-request-id']);
@@ -136,9 +131,7 @@ describe('the receipt of a stream', () => {
   });
 
   it('is only for the account of the stream', async () => {
-    stage.provider.next((call) => {
-      call.answer('Hello');
-    });
+    stage.provider.next(answering('Hello'));
     const answer = await stream(stage.origin, { key });
     await receiptOf(stage.origin, key, answer);
     const other = await stage.service.createKey();

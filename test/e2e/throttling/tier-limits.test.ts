@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../../support/latch.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -19,9 +20,7 @@ describe('the limits of a tier', () => {
     stage = await setStage(1, { tiers: TIERS });
   });
   beforeEach(() => {
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
   });
   afterAll(() => stage.clear());
 
@@ -67,9 +66,7 @@ describe('the limits of a tier', () => {
     const key = await keyOf('pro');
     await expectLimitHeaders(await stream(stage.origin, { key, body: '{' }), 30, 29);
     await expectLimitHeaders(await stream(stage.origin, { key, body: { model: 'acme/none' } }), 30, 28);
-    stage.provider.next((call) => {
-      call.refuse(500);
-    });
+    stage.provider.next(refusing(500));
     await expectLimitHeaders(await stream(stage.origin, { key }), 30, 27);
   });
 
@@ -135,9 +132,7 @@ describe('the limits of a tier', () => {
       () => stream(stage.origin, { key, body: { model: 'acme/none' } }),
       () => stream(stage.origin, { key, headers: { 'content-type': 'text/plain' } }),
       () => {
-        stage.provider.next((call) => {
-          call.refuse(500);
-        });
+        stage.provider.next(refusing(500));
         return stream(stage.origin, { key });
       },
       () => {
@@ -155,9 +150,7 @@ describe('the limits of a tier', () => {
   it('release a slot by the time the client has read the last chunk', async () => {
     const key = await keyOf('narrow');
     const holding = stage.provider;
-    holding.answers((call) => {
-      call.answer('Hi');
-    });
+    holding.answers(answering('Hi'));
     for (let round = 0; round < 30; round++) {
       const answers = await Promise.all([openStream(stage.origin, { key }), openStream(stage.origin, { key })]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);

@@ -4,6 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { RequestValidationPipe } from '../../../src/platform/http/request/request-validation.pipe.js';
 import type { Message } from '../../../src/upstreams/contract/conversation.js';
 import { promptTokensNow } from '../../../src/upstreams/tokens/prompt-tokens.js';
+import { answering } from '../../support/scripts.js';
 import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { Latch } from '../../support/latch.js';
@@ -50,9 +51,7 @@ describe('the tokens of a day', () => {
   });
   beforeEach(() => {
     stage.provider.calls.length = 0;
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
   });
   afterAll(() => stage.clear());
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReportSemaphore } from '../../../src/usage/queries/report-semaphore.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { Latch } from '../../support/latch.js';
+import { answering } from '../../support/scripts.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -20,9 +21,7 @@ describe('usage reports', () => {
 
   beforeAll(async () => {
     stage = await setStage(1, { tiers: TIERS });
-    stage.provider.answers((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
   });
   afterAll(() => stage.clear());
 
@@ -119,9 +118,7 @@ describe('usage reports', () => {
     stage.provider.next((call) => void call.head().text('On and on'));
     const running = await openStream(stage.origin, { key: narrow });
     const isUsedUp = async () => {
-      stage.provider.next((call) => {
-        call.answer('x'.repeat(1_000));
-      });
+      stage.provider.next(answering('x'.repeat(1_000)));
       const answer = await stream(stage.origin, { key: thrifty, body: { max_tokens: 1 } });
       return answer.status === 429;
     };

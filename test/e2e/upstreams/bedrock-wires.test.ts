@@ -5,6 +5,7 @@ import type { ProviderCall } from '../../../src/testing/provider/provider-call.j
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { IdentityServer } from '../../support/clouds/identity-server.js';
 import { signatureProblem } from '../../support/clouds/sigv4-verifier.js';
+import { answering } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { stream } from '../../support/sse-client.js';
 import { readWire } from '../../support/wire.js';
@@ -115,9 +116,7 @@ describe.each(WIRES)('Bedrock with its interface %s', (name, dialect, _, path, m
       ['Hello', ' Ada'],
       ['You said:', ' Ada 👋'],
     ]) {
-      answers((call) => {
-        call.answer(...texts);
-      });
+      answers(answering(...texts));
       const { status, raw } = await stream(service.origin, { key, body: { model: id, messages } });
       expect(status, raw).toBe(200);
       expect(readWire(raw)).toMatchObject({ text: texts.join(''), terminal: 'done' });
@@ -161,9 +160,7 @@ describe.each(WIRES)('Bedrock with its interface %s', (name, dialect, _, path, m
         content: [{ type: 'tool_result', tool_use_id: (use as Anthropic.ToolUseBlock).id, content: 'Hail' }],
       },
     );
-    answers((call) => {
-      call.answer('It ', 'hails.');
-    });
+    answers(answering('It ', 'hails.'));
     const answer = await ask();
     expect(answer).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'It hails.' }] });
     const sent = provider().calls.at(-1);

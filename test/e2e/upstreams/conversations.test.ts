@@ -6,6 +6,7 @@ import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { ollama, openAi } from '../../../src/testing/provider/dialects.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { routesTo } from '../../support/catalog.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 
 const PIXELS = 'aGVsbG8h';
@@ -100,18 +101,14 @@ describe('a request that the first route could never take', () => {
       },
     ],
   ] as [string, Omit<ConversationRequest, 'model'>][])('goes to the next route: %s', async (_, members) => {
-    second.next((call) => {
-      call.answer('Hello');
-    });
+    second.next(answering('Hello'));
     const asked = [first.calls.length, second.calls.length];
     expect(await chat.complete({ model: 'acme/fast', ...members }, caller())).toMatchObject({ text: 'Hello' });
     expect([first.calls.length - (asked[0] ?? 0), second.calls.length - (asked[1] ?? 0)]).toEqual([0, 1]);
   });
 
   it('gets the failure of the route that can take it', async () => {
-    second.next((call) => {
-      call.refuse(503);
-    });
+    second.next(refusing(503));
     const request: ConversationRequest = {
       ...{ model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, tool_choice: 'required' },
     };

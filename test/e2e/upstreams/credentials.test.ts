@@ -10,6 +10,7 @@ import { browserOf } from '../../support/as-browser.js';
 import { routesTo } from '../../support/catalog.js';
 import { IdentityServer } from '../../support/clouds/identity-server.js';
 import { signatureProblem } from '../../support/clouds/sigv4-verifier.js';
+import { refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { stream } from '../../support/sse-client.js';
 import { readWire } from '../../support/wire.js';
@@ -295,9 +296,7 @@ describe('a token that the provider refuses', () => {
   });
 
   it('is not replaced for each request if the provider refuses all', async () => {
-    provider.answers((call) => {
-      call.refuse(401);
-    });
+    provider.answers(refusing(401));
     await start({ kind: 'azure' }, secretOf(identity.origin));
     for (let request = 0; request < 4; request++) expect(await ask()).toBe('HTTP 502');
     expect(identity.issued).toBe(2);

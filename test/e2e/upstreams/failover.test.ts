@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
 import { closedPort } from '../../support/silent-server.js';
@@ -10,24 +11,9 @@ import { wireOf } from '../../support/wire.js';
 
 const FAILURES_BEFORE_TEXT: [string, Script, TimeoutKind?][] = [
   ['resets the connection', (call) => call.cut('reset')],
-  [
-    'answers 500',
-    (call) => {
-      call.refuse(500);
-    },
-  ],
-  [
-    'answers 429',
-    (call) => {
-      call.refuse(429, { 'retry-after': '60' });
-    },
-  ],
-  [
-    'refuses our key',
-    (call) => {
-      call.refuse(401);
-    },
-  ],
+  ['answers 500', refusing(500)],
+  ['answers 429', refusing(429, { 'retry-after': '60' })],
+  ['refuses our key', refusing(401)],
   ['never answers', () => undefined, 'short'],
   [
     'sends an error event',
@@ -65,9 +51,7 @@ describe('failover', () => {
 
   it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first provider %s', async (_, fail, kind) => {
     stage.provider.next(fail);
-    backup.next((call) => {
-      call.answer('Here ', 'I am');
-    });
+    backup.next(answering('Here ', 'I am'));
 
     const answer = await openStream(stage.origin, asking(models.next(kind)));
 
@@ -79,13 +63,9 @@ describe('failover', () => {
   });
 
   it('tries all routes, and reports the last failure when all fail', async () => {
-    stage.provider.next((call) => {
-      call.refuse(500);
-    });
+    stage.provider.next(refusing(500));
     backup.next((call) => call.cut());
-    spare.next((call) => {
-      call.refuse(429, { 'retry-after': '9' });
-    });
+    spare.next(refusing(429, { 'retry-after': '9' }));
 
     const answer = await stream(stage.origin, asking());
 

@@ -5,6 +5,7 @@ import { openAi, openAiResponses } from '../../../src/testing/provider/dialects.
 import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { MODEL, routesTo } from '../../support/catalog.js';
+import { refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 
 const TOOL = {
@@ -85,9 +86,7 @@ describe('a model at two upstreams with the protocol openai-responses', () => {
   });
 
   it('asks the maker of the reasoning first, and leaves it out elsewhere', async () => {
-    first.next((call) => {
-      call.refuse(500);
-    });
+    first.next(refusing(500));
     second.next(callsTool('rs_two'));
     const { output } = await respond([QUESTION]);
     const turn = [QUESTION, ...(output as ResponseInputItem[]), result];
@@ -95,9 +94,7 @@ describe('a model at two upstreams with the protocol openai-responses', () => {
     expect(first.calls).toHaveLength(1);
     expect(reasoningIn(second.calls[1])).toEqual([reasoning('rs_two')]);
 
-    second.next((call) => {
-      call.refuse(500);
-    });
+    second.next(refusing(500));
     expect((await respond(turn)).output_text).toBe('Hello world');
     expect(second.calls).toHaveLength(3);
     expect(first.calls).toHaveLength(2);
@@ -129,9 +126,7 @@ describe('a model at two upstreams with the protocol openai-responses', () => {
   });
 
   it('passes on reasoning that the client has from OpenAI, to the first upstream only', async () => {
-    first.next((call) => {
-      call.refuse(500);
-    });
+    first.next(refusing(500));
     const item = reasoning('rs_elsewhere') as ResponseInputItem;
     await respond([QUESTION, item, { role: 'assistant', content: 'It hails.' }, { role: 'user', content: 'And now?' }]);
     expect(reasoningIn(first.calls[0])).toEqual([item]);
@@ -207,9 +202,7 @@ describe('a conversation that begins at openai-responses', () => {
     try {
       const { key } = await service.createKey();
       const openai = new OpenAI({ apiKey: key, baseURL: `${service.origin}/api/v1`, maxRetries: 0 });
-      first.next(callsTool('rs_one'), (call) => {
-        call.refuse(500);
-      });
+      first.next(callsTool('rs_one'), refusing(500));
       const respond = (input: ResponseInputItem[]) => openai.responses.create({ model: MODEL, input, tools: [TOOL] });
       const { output } = await respond([QUESTION]);
       const result: ResponseInputItem = { type: 'function_call_output', call_id: 'call_0', output: 'Hail' };

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi, type Mock } from 'vitest';
 import { anthropic, gemini, ollama, openAi } from '../../../src/testing/provider/dialects.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 
 const HELLO = [{ role: 'user', content: 'Hello!' }];
@@ -96,9 +97,7 @@ describe('the error of a provider', () => {
     return { status: response.status, ...((await response.json()) as ErrorBody) };
   };
   const refuseWith = ({ protocol, status, body }: Pick<ErrorCase, 'protocol' | 'status' | 'body'>): void => {
-    providers.get(protocol)?.next((call) => {
-      call.refuse(status, {}, typeof body === 'string' ? body : JSON.stringify(body));
-    });
+    providers.get(protocol)?.next(refusing(status, {}, typeof body === 'string' ? body : JSON.stringify(body)));
   };
   const asked = (protocol: string) => `acme/${protocol}-${1 + (next++ % (ROUTES - 1))}`;
   const rejected = (message: string, others: object = {}, status = 400) => ({

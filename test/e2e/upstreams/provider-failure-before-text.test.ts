@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../../support/catalog.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
+import { refusing } from '../../support/scripts.js';
 import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
 import { startSilentServer } from '../../support/silent-server.js';
@@ -49,29 +50,17 @@ describe('a provider that fails before any text', () => {
     [503, 503, 'upstream_unavailable'],
     [529, 503, 'upstream_unavailable'],
   ])('by status %i is reported as %i %s', async (providerStatus, status, code) => {
-    await expectFailure(
-      await answerTo((call) => {
-        call.refuse(providerStatus);
-      }),
-      status,
-      code,
-    );
+    await expectFailure(await answerTo(refusing(providerStatus)), status, code);
   });
 
   it.each([429, 503, 529])('by status %i has its Retry-After passed on', async (status) => {
-    const seconds = await answerTo((call) => {
-      call.refuse(status, { 'retry-after': '7' });
-    });
+    const seconds = await answerTo(refusing(status, { 'retry-after': '7' }));
     expect(seconds.headers['retry-after']).toBe('7');
     const moment = new Date(Date.now() + 30_000).toUTCString();
-    const date = await answerTo((call) => {
-      call.refuse(status, { 'retry-after': moment });
-    });
+    const date = await answerTo(refusing(status, { 'retry-after': moment }));
     expect(Number(date.headers['retry-after'])).toBeGreaterThanOrEqual(28);
     expect(Number(date.headers['retry-after'])).toBeLessThanOrEqual(30);
-    const nonsense = await answerTo((call) => {
-      call.refuse(status, { 'retry-after': 'soon' });
-    });
+    const nonsense = await answerTo(refusing(status, { 'retry-after': 'soon' }));
     expect(nonsense.headers['retry-after']).toBeUndefined();
   });
 
@@ -110,18 +99,8 @@ describe('a provider that fails before any text', () => {
         call.head().write('data: <html>\n\n');
       },
     ],
-    [
-      'JSON instead of a stream',
-      (call) => {
-        call.refuse(200, {}, '{"status":"secret"}');
-      },
-    ],
-    [
-      'HTML instead of a stream',
-      (call) => {
-        call.refuse(200, { 'content-type': 'text/html' }, '<html>secret</html>');
-      },
-    ],
+    ['JSON instead of a stream', refusing(200, {}, '{"status":"secret"}')],
+    ['HTML instead of a stream', refusing(200, { 'content-type': 'text/html' }, '<html>secret</html>')],
     [
       'no content',
       (call) => {

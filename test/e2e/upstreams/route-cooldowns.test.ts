@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Catalog, Timeouts } from '../../support/catalog.js';
 import { scrape, valueOf } from '../../support/metrics.js';
-import type { ScriptedProvider, Script } from '../../../src/testing/provider/scripted-provider.js';
+import type { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { closedPort } from '../../support/silent-server.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -41,9 +42,7 @@ describe('the routes of a model', () => {
   beforeEach(() => {
     for (const provider of stage.providers) {
       provider.calls.length = 0;
-      provider.answers((call) => {
-        call.answer('Hi');
-      });
+      provider.answers(answering('Hi'));
     }
   });
   afterEach(() => {
@@ -85,11 +84,6 @@ describe('the routes of a model', () => {
   };
   const ask = (name: string) => stream(stage.origin, { key: stage.key, body: { model: `acme/${name}` } });
   const callsOf = () => stage.providers.map(({ calls }) => calls.length);
-  const refusing =
-    (status: number, headers: Record<string, string> = {}, body?: string): Script =>
-    (call) => {
-      call.refuse(status, headers, body);
-    };
 
   /** Expects an answer at once, without a call to the provider. */
   async function expectUnavailable(name: string, atMostSeconds: number, moreThanSeconds = 0): Promise<void> {
@@ -215,9 +209,7 @@ describe('the routes of a model', () => {
       expect(lines(log, 'Circuit closed')).toEqual([]);
 
       moveClock(LONG_MS);
-      stage.provider.answers((call) => {
-        call.answer('Hi');
-      });
+      stage.provider.answers(answering('Hi'));
       await ask(observed);
       await ask(observed);
       expect(await states()).toEqual([1, 0, 0]);
@@ -243,9 +235,7 @@ describe('the routes of a model', () => {
 
     call.answer('Hi');
     expect((await probe.answer).status).toBe(200);
-    stage.provider.answers((next) => {
-      next.answer('Hi');
-    });
+    stage.provider.answers(answering('Hi'));
     expect((await ask(probed)).status).toBe(200);
   });
 
@@ -265,9 +255,7 @@ describe('the routes of a model', () => {
     const call = await stage.provider.call(FAILURES_TO_OPEN + 2);
     probe.leave();
     await call.over;
-    stage.provider.answers((next) => {
-      next.answer('I am back');
-    });
+    stage.provider.answers(answering('I am back'));
     const answer = await openStream(stage.origin, { key: stage.key, body: { model: `acme/${probedAgain}` } });
     expect(await wireOf(answer)).toMatchObject({ text: 'I am back', terminal: 'done' });
   });

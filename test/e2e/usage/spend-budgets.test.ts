@@ -6,6 +6,7 @@ import { SharedReservations } from '../../../src/usage/budgets/shared-reservatio
 import { routesTo } from '../../support/catalog.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { retryWhileOverloaded, STARVED } from '../../support/retry-while-overloaded.js';
+import { refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { signedIn } from '../../support/account-session.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -109,9 +110,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(reserved).toBeLessThan(0.06);
     running.leave();
     await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
-    stage.provider.answers((call) => {
-      call.refuse(400);
-    });
+    stage.provider.answers(refusing(400));
     expect(await statusOf(key)).toBe(400);
     await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
   });

@@ -6,6 +6,7 @@ import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { MODEL, routesTo } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { answering, refusing } from '../../support/scripts.js';
 import { SeparateModels } from '../../support/separate-models.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -58,9 +59,7 @@ describe('the ledger has exactly one record of a stream', () => {
     [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
   });
   beforeEach(async () => {
-    backup.answers((call) => {
-      call.refuse(500);
-    });
+    backup.answers(refusing(500));
     known = (await rows()).length;
     recorded.length = 0;
   });
@@ -105,9 +104,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that is complete, with an estimate where the provider reports nothing', async () => {
-    stage.provider.next((call) => {
-      call.answer('one two three four five six seven');
-    });
+    stage.provider.next(answering('one two three four five six seven'));
     await stream(stage.origin, { key: stage.key });
     const row = await record();
     expect(row).toMatchObject({ prompt_tokens_source: 'estimated', completion_tokens_source: 'estimated' });
@@ -117,9 +114,9 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('of a long answer without text in memory, with an estimate of all of it', async () => {
-    stage.provider.next((call) => {
-      call.answer(...Array.from({ length: 1000 }, () => 'The quick brown fox jumps over the lazy dog. '));
-    });
+    stage.provider.next(
+      answering(...Array.from({ length: 1000 }, () => 'The quick brown fox jumps over the lazy dog. ')),
+    );
     await stream(stage.origin, { key: stage.key });
     const { completion_tokens: tokens } = await record();
     expect(tokens).toBeGreaterThan(8_000);
@@ -156,9 +153,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that no provider answered, with all providers that were tried', async () => {
-    stage.provider.next((call) => {
-      call.refuse(500);
-    });
+    stage.provider.next(refusing(500));
     expect((await stream(stage.origin, { key: stage.key })).status).toBe(502);
     expect(await record()).toMatchObject({
       outcome: 'upstream_failed',
@@ -176,9 +171,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that the second provider answered', async () => {
-    stage.provider.next((call) => {
-      call.refuse(503);
-    });
+    stage.provider.next(refusing(503));
     backup.next((call) => {
       call.head().text('Hello').finish().write(usage()).endMarker().end();
     });
@@ -213,9 +206,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that the provider refused', async () => {
-    stage.provider.next((call) => {
-      call.refuse(400);
-    });
+    stage.provider.next(refusing(400));
     await stream(stage.origin, { key: stage.key });
     expect(await record()).toMatchObject({ outcome: 'rejected', error_code: 'upstream_rejected' });
   });
@@ -235,9 +226,7 @@ describe('the ledger has exactly one record of a stream', () => {
       expect((await stream(stage.origin, { key: stage.key, body })).status).toBeGreaterThanOrEqual(400);
     }
     expect((await stream(stage.origin, { key: 'csk_none' })).status).toBe(401);
-    stage.provider.next((call) => {
-      call.answer('Hi');
-    });
+    stage.provider.next(answering('Hi'));
     await stream(stage.origin, { key: stage.key });
     await record();
   });
