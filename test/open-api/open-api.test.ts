@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routesTo, configFile, CONTEXT_LENGTH } from '../support/catalog.js';
-import { Installation } from '../support/process.js';
+import { routesTo, CONTEXT_LENGTH } from '../support/catalog.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { refusing } from '../support/scripts.js';
+import { startService, type RunningService } from '../support/service.js';
 import { get, stream, type StreamOptions } from '../support/sse-client.js';
 import { checkerOf, checkerOfAnswer, documentedAnswer } from './documented.js';
 import { OpenApiDocument } from './open-api-shape.js';
@@ -17,7 +17,7 @@ const STREAM_STATUSES = [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 
 
 describe('the OpenAPI document', () => {
   let provider: ScriptedProvider;
-  let installation: Installation;
+  let service: RunningService;
   let origin: string;
   let key: string;
   let limitedKey: string;
@@ -27,18 +27,17 @@ describe('the OpenAPI document', () => {
   beforeAll(async () => {
     provider = await ScriptedProvider.start();
     const tiers = { free: {}, limited: { requests_per_minute: 1 } };
-    installation = await Installation.create(configFile(routesTo([provider], { first_token_ms: 2_000 }), tiers));
-    origin = await installation.start().origin();
-    ({ key } = await installation.createKey());
-    ({ key: limitedKey } = await installation.createKey('limited@example.com'));
-    await installation.admin('account', 'tier', '--email', 'limited@example.com', '--tier', 'limited');
+    service = await startService({ ...routesTo([provider], { first_token_ms: 2_000 }), tiers });
+    ({ origin } = service);
+    ({ key } = await service.createKey());
+    ({ key: limitedKey } = await service.createKey({ tier: 'limited' }));
     const answer = await get(origin, '/api/openapi.json');
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     sent = JSON.parse(answer.raw);
     document = sent as OpenApiDocument;
   });
   afterAll(async () => {
-    await installation.remove();
+    await service.stop();
     await provider.stop();
   });
 

@@ -105,18 +105,6 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       return stream;
     };
 
-    it('have one owner of many simultaneous claims, and lead the others to the same stream', async () => {
-      const key = await newKey();
-      const claims = await Promise.all(
-        Array.from({ length: 40 }, (_, index) => (index % 2 ? here : there).claim(key, 0)),
-      );
-
-      expect(claims.filter(({ outcome }) => outcome === 'new')).toHaveLength(1);
-      const ids = claims.map((claim) => (claim.outcome === 'conflict' ? 'conflict' : claim.stream.id));
-      expect(new Set(ids).size).toBe(1);
-      expect(await there.knows(key.locator)).toBe(true);
-    });
-
     it('refuse another body under the same key', async () => {
       await claimNew(here, await newKey(BODY, 'two bodies'));
 
@@ -142,21 +130,6 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       expect(await follower.ended()).toEqual(ending);
       expect(follower.text).toBe(`${texts.join('')}.`);
       expect(follower.parts).toEqual([usage]);
-    });
-
-    it('are followed while they run, without a gap', async () => {
-      const stream = await started();
-      stream.log.append(text('before '));
-      const follower = await follow(stream);
-      for (const word of ['one ', 'two ', 'three']) {
-        stream.log.append(text(word));
-        await waitFor(() => follower.text.endsWith(word), 'the word to arrive');
-      }
-      const ending = { kind: 'failed', code: 'upstream_error', message: 'It failed.' } as const;
-      await stream.end(ending);
-
-      expect(await follower.ended()).toEqual(ending);
-      expect(follower.text).toBe('before one two three');
     });
 
     it('are not found by another account, or with another secret', async () => {
@@ -257,18 +230,6 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
 
       expect(await found(stream)).toBeUndefined();
       expect((await there.claim(key, 0)).outcome).toBe('new');
-    });
-
-    it('are gone after their retention', async () => {
-      await harness.close();
-      [here, there] = await harness.open(300);
-      const key = await newKey();
-      const stream = await started(key);
-      await stream.end(DONE);
-
-      await waitFor(async () => (await found(stream)) === undefined, 'the stream to be gone');
-
-      await claimNew(there, key);
     });
   });
 }

@@ -33,13 +33,21 @@ describe('with PASSWORDS=off', () => {
     expect((await browser.post('/settings/account/password', change)).status).toBe(404);
   });
 
-  it('an operator creates accounts without a password, which belong to the first person with the address', async () => {
+  it('an operator creates accounts without a password, which belong to the first person with the address, and no links', async () => {
     const browser = stage.browser();
     await signOn(stage, browser, { sub: 'boss', email: 'boss@example.com' });
     const boss = await accounts().get('boss@example.com');
     await stage.service.app.get(AccountRoles, { strict: false }).set({ id: boss.id }, 'operator');
     const operator = stage.browser();
     await signOn(stage, operator, { sub: 'boss' });
+
+    const list = await (await operator.get('/operator/accounts')).body();
+    expect(list).toContain('New account');
+    expect(list).not.toContain('/operator/invitations');
+    const token = 'a'.repeat(43);
+    for (const path of ['/operator/invitations/new', `/invitation/${token}`, `/reset-password/${token}`]) {
+      expect(await (await operator.get(path)).body()).toContain('This path does not exist.');
+    }
 
     expect(await (await operator.get('/operator/accounts/new')).body()).not.toContain('Password');
     await operator.post('/operator/accounts/new', {
