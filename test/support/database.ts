@@ -29,6 +29,11 @@ export interface TestEngine {
   createEmpty(): Promise<TestDatabase>;
 }
 
+/** The value of DATABASE_URL for the database. */
+export function urlOf({ config }: TestDatabase): string {
+  return config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+}
+
 /** For tests that are about one engine only. Suites about stored data use {@link testEngines}. */
 export const sqlite: TestEngine = { name: 'SQLite', create: createFile, createEmpty: createFile };
 

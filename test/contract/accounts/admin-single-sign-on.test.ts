@@ -6,7 +6,7 @@ import { PasswordResets } from '../../../src/accounts/links/password-resets.serv
 import { IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { adminCommand } from '../../support/admin-command.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { openAccountsApp } from './accounts-app.js';
 
@@ -33,8 +33,7 @@ describe.each(await testEngines())('the admin command with single sign-on, on $n
   });
 
   const admin = (env: Readonly<Record<string, string>>, ...words: string[]) => {
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     return adminCommand({ DATABASE_URL: url, ...env }, words);
   };
 

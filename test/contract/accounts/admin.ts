@@ -1,5 +1,5 @@
 import { adminCommand, type Outcome } from '../../support/admin-command.js';
-import type { TestDatabase } from '../../support/database.js';
+import { urlOf, type TestDatabase } from '../../support/database.js';
 
 /** Runs a command, whose standard input stays open and silent. */
 export function admin(database: TestDatabase, ...words: string[]): Promise<Outcome> {
@@ -11,6 +11,6 @@ export function adminWith(input: string | Buffer, database: TestDatabase, ...wor
   return adminCommand(environmentOf(database), words, input);
 }
 
-export function environmentOf({ config }: TestDatabase): Record<string, string> {
-  return { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
+export function environmentOf(database: TestDatabase): Record<string, string> {
+  return { DATABASE_URL: urlOf(database) };
 }

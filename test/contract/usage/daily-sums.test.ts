@@ -192,7 +192,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
   });
 
   it('refuse a report of too many rows', async () => {
-    await fillDays(50_001);
+    await fillDays(50_001, ['ada']);
     await expect(ledger.reports.daily('ada', FROM, TO)).rejects.toMatchObject({
       code: 'invalid_request',
       details: [{ field: 'from', message: 'must be later: the report would have more than 50,000 rows' }],
@@ -201,13 +201,14 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     expect(await ledger.reports.daily('ada', new Date(TODAY + DAY_MS), TO)).toEqual([]);
     let count = 0;
     for await (const page of ledger.reports.pages(FROM, TO)) count += page.length;
-    expect(count).toBe(2 * 50_001);
+    expect(count).toBe(50_001);
     await ledger.source.query(`DELETE FROM usage_days WHERE key_id = 'key-50001'`);
     expect(await ledger.reports.daily('ada', FROM, TO)).toHaveLength(50_000);
   }, 60_000);
 
-  /** So many keys of two accounts with one request each. A statement on a busy machine has a limited time, so each adds some. */
-  async function fillDays(count: number): Promise<void> {
+  /** So many keys of each account with one request each. A statement on a busy machine has a limited time, so each adds some. */
+  async function fillDays(count: number, accounts = ['ada', 'bob']): Promise<void> {
+    const ofAccounts = accounts.map((account) => `SELECT '${account}' AS account_id`).join(' UNION ');
     const keysAtOnce = 10_000;
     for (let from = 1; from <= count; from += keysAtOnce) {
       await ledger.source.query(
@@ -217,7 +218,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
           WITH RECURSIVE numbers(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM numbers
             WHERE i < ${Math.min(count, from + keysAtOnce - 1)})
           SELECT account_id, '2026-11-21', 'acme/fast', 'key-' || i, 'api_key', '', 'csk_', 1, 1, 0, 0, 0, 1, i, 0, 0
-            FROM numbers CROSS JOIN (SELECT 'ada' AS account_id UNION SELECT 'bob') AS accounts`,
+            FROM numbers CROSS JOIN (${ofAccounts}) AS accounts`,
       );
     }
     await ledger.source.query('ANALYZE usage_days');

@@ -4,7 +4,7 @@ import type { KeyLimitChanges } from '../../../src/accounts/api-keys/api-key.ent
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { adminCommand } from '../../support/admin-command.js';
 import { routesTo } from '../../support/catalog.js';
-import { testEngines } from '../../support/database.js';
+import { testEngines, urlOf } from '../../support/database.js';
 import { KNOWN_WITHIN_MS } from '../../support/known-within.js';
 import { answering } from '../../support/scripts.js';
 import { get, stream } from '../../support/sse-client.js';
@@ -186,7 +186,7 @@ describe.each(await testEngines())('the commands for limits of keys on $name', (
 
   it('set and remove limits of a running service within a second', async () => {
     const database = await engine.create();
-    const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
+    const url = urlOf(database);
     const stage = await setStage(1, { env: { DATABASE_URL: url } });
     stages.push(stage);
     stage.provider.answers(answering('Hi'));

@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { browserClient } from '../../support/browser-client.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { OperatorClient } from '../../support/operator-client.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { signOn, signOnStage, startSignOn } from '../../support/single-sign-on/sign-on-stage.js';
@@ -52,8 +52,7 @@ describe.each(await testEngines())('what an operator has made, on $name', (engin
 
   beforeAll(async () => {
     database = await engine.create();
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     service = await startService({ env: { DATABASE_URL: url } });
     other = await operatorSignedIn(service);
     provisioning = await OperatorClient.of(service.app, service.origin, 'write');

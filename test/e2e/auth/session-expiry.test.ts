@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SessionUseRecorder } from '../../../src/accounts/sessions/sessions.service.js';
 import { DatabaseClock } from '../../../src/platform/database/database-clock.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -20,8 +20,7 @@ describe.each(await testEngines())('a session on $name', (engine) => {
 
   beforeAll(async () => {
     database = await engine.create();
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     stage = await setStage(1, { modules: [SignInPagesModule], env: { DATABASE_URL: url } });
     const clock = stage.service.app.get(DatabaseClock, { strict: false });
     const now = clock.now.bind(clock);

@@ -6,7 +6,7 @@ import { PasswordHashing } from '../../../src/accounts/passwords/password-hashin
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { browserClient } from '../../support/browser-client.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { startService, type RunningService } from '../../support/service.js';
 import type { WebClient } from '../../support/web-client.js';
 
@@ -25,8 +25,7 @@ describe.each(await testEngines())('the one-time links of operators on $name', (
 
   beforeAll(async () => {
     database = await engine.create();
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     service = await startService({
       env: { DATABASE_URL: url, SIGN_UP: 'closed', PUBLIC_URL },
       tiers: { free: {}, pro: {} },

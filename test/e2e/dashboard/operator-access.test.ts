@@ -8,7 +8,7 @@ import { operatorSignedIn, signedIn, type AccountSession } from '../../support/a
 import { adminCommand } from '../../support/admin-command.js';
 import { browserOf } from '../../support/as-browser.js';
 import { browserClient } from '../../support/browser-client.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { KNOWN_WITHIN_MS } from '../../support/known-within.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { lastBefore, waitFor } from '../../support/wait-for.js';
@@ -24,8 +24,7 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
 
   beforeAll(async () => {
     database = await engine.create();
-    const { config } = database;
-    env = { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
+    env = { DATABASE_URL: urlOf(database) };
     service = await startService({ env, tiers: { free: {}, pro: {} } });
     operator = await operatorSignedIn(service);
     member = await signedIn(service);

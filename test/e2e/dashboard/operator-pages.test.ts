@@ -9,7 +9,7 @@ import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { startService } from '../../support/service.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -360,8 +360,4 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
 
 function olderIn(html: string): string {
   return /<a rel="next" href="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-}
-
-function urlOf({ config }: TestDatabase): string {
-  return config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
 }

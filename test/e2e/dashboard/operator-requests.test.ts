@@ -10,7 +10,7 @@ import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { MODEL } from '../../support/catalog.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -27,8 +27,7 @@ describe.each(await testEngines())('the requests of all accounts on $name', (eng
 
   beforeAll(async () => {
     database = await engine.create();
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     stage = await setStage(1, { env: { DATABASE_URL: url }, tiers });
   });
   afterAll(async () => {

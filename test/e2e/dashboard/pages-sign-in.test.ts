@@ -6,11 +6,13 @@ import { startService, type RunningService } from '../../support/service.js';
 import { EMAIL, WebClient } from '../../support/web-client.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
+const ACCOUNT = '/settings/account';
+
 describe('the pages to sign in, up and out', () => {
   let service: RunningService;
 
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ tiers: { free: { requests_per_minute: 20, max_tokens: 4096 } } });
     expect((await browserClient(service.origin).signUp()).status).toBe(303);
   });
   afterAll(() => service.stop());
@@ -138,6 +140,32 @@ describe('the pages to sign in, up and out', () => {
     const answer = await visitor().post('/sign-in', {}, { 'content-type': 'application/json' });
     expect(answer.status).toBe(415);
     expect(await answer.body()).toContain('<main');
+  });
+
+  describe('and the page of an account', () => {
+    it('shows the address, the tier and its limits, on every page the way out', async () => {
+      const html = await (await (await signedIn()).get(ACCOUNT)).body();
+      expect(html).toMatch(/<dt>Email<\/dt><dd>ada@example\.com<\/dd><dt>Tier<\/dt><dd>free<\/dd>/);
+      expect(html).toMatch(/Requests per minute<\/dt><dd>20<\/dd>.*<dd>No limit<\/dd>.*<dd>4,096<\/dd>/);
+      expect(html).toMatch(/<header.*ada@example\.com.*free.*<form method="post" action="\/sign-out">.*<\/header>/s);
+    });
+
+    it.each([
+      [{ current_password: 'a wrong guess', new_password: 'quite another one' }, 'The current password is incorrect.'],
+      [{ current_password: PASSWORD, new_password: 'short' }, 'must have 8 to 1024 characters.'],
+      [{}, 'must have 8 to 1024 characters.'],
+    ])('does not change the password by %j', async (fields, message) => {
+      const client = await signedIn();
+      const answer = await client.postForm(`${ACCOUNT}/password`, fields);
+      expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
+      expect((await client.get(ACCOUNT)).status).toBe(200);
+      await signedIn();
+    });
+
+    it.each(['x', '-1', '99999', '<b>', '1&revoked=2'])('reports no number of revoked keys for %s', async (odd) => {
+      const page = await (await signedIn()).get(`${ACCOUNT}?done=password&revoked=${odd}`);
+      expect([page.status, (await page.body()).includes('revoked.')]).toEqual([200, false]);
+    });
   });
 });
 

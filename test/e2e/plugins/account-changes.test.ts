@@ -6,7 +6,7 @@ import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 
 type Change = Parameters<Parameters<AccountsService['onChange']>[0]>[0];
@@ -38,8 +38,7 @@ describe.each(await testEngines())('a plugin that caches accounts, on $name', (e
   });
 
   const start = async (...plugins: readonly (new () => object)[]) => {
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     const service = await createTestService({ env: { DATABASE_URL: url }, plugins, pace: 10 });
     services.push(service);
     return service;

@@ -3,7 +3,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import type { AuditEntry } from '../../../src/accounts/audit/audit-log.js';
 import type { AuditSink } from '../../../src/accounts/audit/audit-sinks.js';
 import { ChatPlugin } from '../../../src/plugin-api/chat-plugin.decorator.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { createTestService, type TestService } from '../../../src/testing/service/test-service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -36,8 +36,7 @@ describe.each(await testEngines())('the audit sinks of plugins on $name', (engin
   });
 
   const start = async (...sinks: readonly AuditSink[]) => {
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    const url = urlOf(database);
     const service = await createTestService({ env: { DATABASE_URL: url }, plugins: [pluginOf(...sinks)], pace: 10 });
     services.push(service);
     return service;

@@ -12,7 +12,10 @@ import {
 import { IsIn, IsInt, IsOptional, IsString, Length, Min } from 'class-validator';
 import { Strategy } from 'passport';
 import type { Request } from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   ApiErrors,
   ChatPlugin,
@@ -26,9 +29,11 @@ import {
   type ReadinessCheck,
   type SecurityScheme,
   type UsageFeed,
+  type AdminCommand,
 } from '../../../src/index.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from '../../../src/plugin-api/extension-points.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { adminCommand } from '../../support/admin-command.js';
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { startService, type RunningService, type ServiceOptions } from '../../support/service.js';
 
@@ -278,5 +283,41 @@ describe('a strategy behind a proxy', () => {
     await running.app.get(ApiKeysService, { strict: false }).revoke(id);
     const headers = { 'x-forwarded-for': '203.0.113.9', authorization: `Bearer ${key}` };
     expect(await asked(running.origin, headers)).toBe(401);
+  });
+});
+
+class ExportCommand implements AdminCommand {
+  static readonly command = { name: 'prompts export', optional: { json: 'FILE' } };
+
+  run(options: Readonly<Record<string, string | undefined>>): Promise<unknown> {
+    return Promise.resolve({ ...options });
+  }
+}
+
+@ChatPlugin({ name: 'export', compatibility: '^1', admin: { commands: [ExportCommand] } })
+class ExportPlugin {}
+
+describe('a command of a plugin with an option named json', () => {
+  let folder: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'chat-command-'));
+    env = { DATABASE_URL: `sqlite:${join(folder, 'chat.sqlite')}` };
+    await adminCommand(env, ['account', 'create', '--email', 'ada@example.com', '--password-stdin'], 'a long password');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const run = (...words: string[]) => adminCommand(env, words, undefined, [ExportPlugin]);
+
+  it('gets the value of the option', async () => {
+    const { exitCode, stdout, stderr } = await run('prompts', 'export', '--json', 'prompts.json');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({ json: 'prompts.json' });
+  });
+
+  it('does not offer the option of the other commands', async () => {
+    const { stdout } = await run('prompts', 'export', '--help');
+    expect(stdout).toBe('Usage: prompts export [--json FILE]\n');
   });
 });

@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { SharedReservations } from '../../../src/usage/budgets/shared-reservations.js';
 import { routesTo } from '../../support/catalog.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { retryWhileOverloaded, STARVED } from '../../support/retry-while-overloaded.js';
 import { refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
@@ -28,7 +28,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
 
   beforeAll(async () => {
     database = await engine.create();
-    const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
+    const url = urlOf(database);
     stage = await setStage(1, {
       catalog: (providers) => {
         const { upstreams, models } = routesTo(providers, {}, PRICE);

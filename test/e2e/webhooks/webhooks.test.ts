@@ -12,7 +12,7 @@ import { WebhookDeliveries } from '../../../src/plugins/webhooks/webhook-deliver
 import { operatorSignedIn, signedIn } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
 import { routesTo } from '../../support/catalog.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { WebhookReceiver } from '../../support/webhook-receiver.js';
@@ -39,7 +39,7 @@ describe.each(await testEngines())('webhooks on $name', (engine) => {
   };
   const start = async (webhooks: Readonly<Record<string, object>>): Promise<Stage> => {
     database = await engine.create();
-    const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
+    const url = urlOf(database);
     stage = await setStage(1, {
       catalog: (providers) => routesTo(providers, {}, PRICE),
       tiers: { free: {}, company: { budget: { amount: 1, per: 'month' }, max_tokens: 20 } },
