@@ -15,7 +15,6 @@ import type { CompletionPart } from '../../../src/upstreams/contract/stream-part
 import { waitFor } from '../../support/wait-for.js';
 
 export const ACCOUNT = 'account-1';
-const DONE = { kind: 'done' } as const;
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
 
 /** One backing store, as two replicas see it. A store without replicas gives the same object twice. */

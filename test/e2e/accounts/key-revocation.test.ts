@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
+import { beginning } from '../../support/scripts.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
 import { wireOf } from '../../support/wire.js';
 
-const talkOn: Script = (call) => {
-  call.head().text('Hi');
-};
+const talkOn: Script = beginning('Hi');
 
 describe('a key that is revoked in this process', () => {
   let stage: Stage;

@@ -5,6 +5,7 @@ import { API_KEY_FORMAT } from '../../../src/accounts/credentials/secrets.js';
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { OperatorClient } from '../../support/operator-client.js';
+import { beginning } from '../../support/scripts.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -42,9 +43,7 @@ describe('POST /api/v1/keys/leaked', () => {
     (await stage.service.app.get(AuditLog, { strict: false }).page({ accountId }, undefined, 10)).entries;
 
   it('revokes the keys that it recognises, ends their streams, and says which texts are keys', async () => {
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const { id, key, accountId } = await createKey();
     const running = await openStream(stage.origin, { key });
     await running.block(1);

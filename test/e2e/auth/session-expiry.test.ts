@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { SessionUseRecorder } from '../../../src/accounts/sessions/sessions.service.js';
 import { DatabaseClock } from '../../../src/platform/database/database-clock.js';
 import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
+import { beginning } from '../../support/scripts.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -68,9 +69,7 @@ describe.each(await testEngines())('a session on $name', (engine) => {
   });
 
   it('ends its open streams when it expires', async () => {
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const answer = await openStream(stage.origin, { headers: ada.asScript });
     await answer.block(1);
     await later(8 * DAY_MS);

@@ -6,7 +6,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { Latch } from '../../support/latch.js';
-import { answering } from '../../support/scripts.js';
+import { answering, beginning } from '../../support/scripts.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -130,9 +130,7 @@ describe('signing in', () => {
 
   it('ends the streams of the session, with the error that the contract has for the client', async () => {
     const client = await signedIn();
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const answer = await openStream(stage.origin, { headers: client.asScript });
     await answer.block(1);
     await client.post('/sign-out');

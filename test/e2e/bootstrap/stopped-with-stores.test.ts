@@ -4,6 +4,7 @@ import { routesTo } from '../../support/catalog.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { beginning } from '../../support/scripts.js';
 import { startService } from '../../support/service.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -43,9 +44,7 @@ describe('a service on PostgreSQL and Redis', () => {
       terminal: 'done',
       rest: '',
     });
-    provider.next((call) => {
-      call.head().text('Hi');
-    });
+    provider.next(beginning('Hi'));
     const left = await openStream(service.origin, { key });
     await left.block(1);
     left.leave();

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedProvider, Script } from '../../../src/testing/provider/scripted-provider.js';
-import { answering } from '../../support/scripts.js';
+import { answering, beginning } from '../../support/scripts.js';
 import { openStream, startStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -52,9 +52,7 @@ describe('a client that leaves', () => {
 
   it('in the middle of the stream has its request aborted', async () => {
     const number = nextCall(stage.provider);
-    stage.provider.next((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.next(beginning('Hi'));
     const errors = vi.spyOn(Logger.prototype, 'error');
     const answer = await openStream(stage.origin, { key: stage.key });
     await answer.block(1);
@@ -75,9 +73,7 @@ describe('a client that leaves', () => {
   });
 
   it('leaves nothing behind, a hundred times', async () => {
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const others = await Promise.all(Array.from({ length: 20 }, () => stage.service.createKey()));
     for (let round = 0; round < 5; round++) {
       const answers = await Promise.all(others.map(({ key }) => openStream(stage.origin, { key })));
@@ -101,9 +97,7 @@ const LEAVES_WITHIN_MS = 25;
 describe('many clients that leave at any moment', () => {
   it('leave no completion behind', async () => {
     const stage = await setStage();
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     for (let left = 0; left < CLIENTS; left += 20) {
       const clients = Array.from({ length: 20 }, () => startStream(stage.origin, { key: stage.key }));
       const delays = clients.map((_, index) => (index * LEAVES_WITHIN_MS) / clients.length);

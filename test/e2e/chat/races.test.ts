@@ -12,6 +12,7 @@ import type { AttemptTrace } from '../../../src/upstreams/completion/call-trace.
 import { AttemptFactory } from '../../../src/upstreams/routing/attempt-factory.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
+import { beginning } from '../../support/scripts.js';
 import { Upload } from '../../hostile/support/upload.js';
 import { Latch } from '../../support/latch.js';
 import { HELLO, openStream, startStream, type ReceivedStream } from '../../support/sse-client.js';
@@ -166,9 +167,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
       await latch.opened;
       await open(batch);
     });
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const attempts: AttemptTrace[] = [];
     provided(stage, AttemptFactory).tracer = {
       begin: (attempt) => {

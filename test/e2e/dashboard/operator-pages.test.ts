@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { answering } from '../../support/scripts.js';
+import { answering, beginning } from '../../support/scripts.js';
 import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
@@ -183,9 +183,7 @@ describe.each(await testEngines())('the pages of operators on $name', (engine) =
     });
 
     it('is disabled after a confirmation: sessions, keys and open streams end; and is enabled again', async () => {
-      stage.provider.answers((call) => {
-        call.head().text('Hi');
-      });
+      stage.provider.answers(beginning('Hi'));
       const running = await openStream(stage.origin, { headers: { authorization: `Bearer ${key}` } });
       const page = await open(`${pathOf(person)}/disable`);
       expect(page).toContain(`Disable ${person.email}?`);

@@ -9,6 +9,7 @@ import { UsageReports } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { MODEL } from '../../support/catalog.js';
+import { beginning } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -203,9 +204,7 @@ describe('the usage page', () => {
   it('shows what is open now, and uses up nothing by being looked at', async () => {
     const ada = await signedIn(stage.service);
     const { key } = await service(ApiKeysService).create(ada.accountId, { name: 'laptop' });
-    stage.provider.next((call) => {
-      call.head().text('On and on');
-    });
+    stage.provider.next(beginning('On and on'));
     const running = await openStream(stage.origin, { key });
     for (let looks = 0; looks < 3; looks++) {
       expect(await page(ada)).toMatch(/Requests per minute 20 1 19 .*\n Concurrent streams 2 1 1 /);

@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { RequestWatch, type FinishedRequest } from '../../../src/platform/start/request-watch.js';
+import { beginning } from '../../support/scripts.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -46,7 +47,7 @@ describe('what logs, metrics and traces record of a finished request', () => {
     early.leave();
     expect(await heard(1)).toMatchObject({ status: undefined, isComplete: false, record: { outcome: 'client_gone' } });
 
-    stage.provider.next((call) => void call.head().text('Hello'));
+    stage.provider.next(beginning('Hello'));
     const late = await openStream(stage.origin, { key: stage.key });
     await late.block(1);
     late.leave();

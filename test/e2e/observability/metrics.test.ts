@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MODEL } from '../../support/catalog.js';
 import { identityOf, scrape, valueOf, type Series } from '../../support/metrics.js';
 import { EventLoopDelay } from '../../../src/plugins/metrics/families/process-families.js';
-import { refusing } from '../../support/scripts.js';
+import { beginning, refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -37,7 +37,7 @@ describe('/metrics', () => {
     await stream(stage.origin, { key: stage.key });
     stage.provider.next(refusing(400));
     await stream(stage.origin, { key: stage.key });
-    stage.provider.next((call) => void call.head().text('Hello'));
+    stage.provider.next(beginning('Hello'));
     const left = await openStream(stage.origin, { key: stage.key });
     await left.block(1);
     expect(valueOf(await scrape(stage.service), 'chat_open_streams')).toBe(1);
@@ -109,7 +109,7 @@ describe('/metrics', () => {
     const [first, second] = stage.providers;
     first?.answers(refusing(500));
     for (let count = 0; count < 6; count++) await stream(stage.origin, { key: stage.key });
-    second?.next((call) => void call.head().text('Hello'));
+    second?.next(beginning('Hello'));
     const running = await openStream(stage.origin, { key: stage.key });
     await running.block(1);
     await stream(stage.origin, { key: stage.key });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { OtlpCollector, type ReceivedSpan } from '../../support/otlp-collector.js';
-import { refusing } from '../../support/scripts.js';
+import { beginning, refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
@@ -125,7 +125,7 @@ describe('traces', () => {
       await call.cut('fin');
     });
     await stream(stage.origin, { key: stage.key });
-    stage.provider.next((call) => void call.head().text('Hello'));
+    stage.provider.next(beginning('Hello'));
     const left = await openStream(stage.origin, { key: stage.key });
     await left.block(1);
     left.leave();

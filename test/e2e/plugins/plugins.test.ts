@@ -35,7 +35,7 @@ import type { Principal } from '../../../src/auth/principal/principal.js';
 import { createService } from '../../../src/platform/start/service.js';
 import { Latch } from '../../support/latch.js';
 import { MODEL } from '../../support/catalog.js';
-import { answering } from '../../support/scripts.js';
+import { answering, beginning } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
 import { readWire, wireOf } from '../../support/wire.js';
@@ -396,9 +396,7 @@ describe('a completion hook', () => {
         return;
       }
     });
-    provider.next((call) => {
-      call.head().text('Hel');
-    });
+    provider.next(beginning('Hel'));
     const answer = await openStream(origin, { key });
     latch.open();
     expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'internal_error' });

@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
-import { answering, refusing } from '../../support/scripts.js';
+import { answering, beginning, endingAfter, refusing } from '../../support/scripts.js';
 import { interruptedRecord, testStartedStream } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
@@ -118,9 +118,7 @@ describe('the receipt of a stream', () => {
   });
 
   it('is there for a stream whose key was revoked, for another key of the account', async () => {
-    stage.provider.next((call) => {
-      call.head().text('Hello');
-    });
+    stage.provider.next(beginning('Hello'));
     const [email, keys] = ['revoked@example.com', stage.service.app.get(ApiKeysService, { strict: false })];
     const [{ id, key }, other] = [await stage.service.createKey({ email }), await stage.service.createKey({ email })];
     const answer = await openStream(stage.origin, { key });
@@ -148,11 +146,7 @@ describe('the receipt of a stream', () => {
 
   it('is not there while the stream runs', async () => {
     const latch = new Latch();
-    stage.provider.next(async (call) => {
-      call.head().text('Hello');
-      await latch.opened;
-      call.finish().endMarker().end();
-    });
+    stage.provider.next(endingAfter(latch, 'Hello'));
     const answer = await openStream(stage.origin, { key });
     await answer.block(1);
     expect((await receipt(stage.origin, key, answer.headers['x-request-id'])).status).toBe(404);

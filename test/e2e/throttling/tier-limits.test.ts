@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Latch } from '../../support/latch.js';
-import { answering, refusing } from '../../support/scripts.js';
+import { answering, endingAfter, refusing } from '../../support/scripts.js';
 import { openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -89,11 +89,7 @@ describe('the limits of a tier', () => {
   it('let run as many streams at once as they allow, and not one more', async () => {
     const key = await keyOf('narrow');
     const latch = new Latch();
-    stage.provider.answers(async (call) => {
-      call.head().text('Hi');
-      await latch.opened;
-      call.finish().endMarker().end();
-    });
+    stage.provider.answers(endingAfter(latch, 'Hi'));
 
     const answers = await Promise.all(Array.from({ length: 10 }, () => openStream(stage.origin, { key })));
 
@@ -109,11 +105,7 @@ describe('the limits of a tier', () => {
   it('do not count a request that was refused for its concurrency, and say what is left in it', async () => {
     const key = await keyOf('one');
     const latch = new Latch();
-    stage.provider.next(async (call) => {
-      call.head().text('Hi');
-      await latch.opened;
-      call.finish().endMarker().end();
-    });
+    stage.provider.next(endingAfter(latch, 'Hi'));
     const running = await openStream(stage.origin, { key });
     const refused = await burst(5, key);
     expect(statuses(refused, 429)).toHaveLength(5);

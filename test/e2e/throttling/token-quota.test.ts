@@ -4,7 +4,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { RequestValidationPipe } from '../../../src/platform/http/request/request-validation.pipe.js';
 import type { Message } from '../../../src/upstreams/contract/conversation.js';
 import { promptTokensNow } from '../../../src/upstreams/tokens/prompt-tokens.js';
-import { answering } from '../../support/scripts.js';
+import { answering, endingAfter } from '../../support/scripts.js';
 import { testUsageRecord } from '../../support/usage-records.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { Latch } from '../../support/latch.js';
@@ -127,11 +127,7 @@ describe('the tokens of a day', () => {
   it('are reserved while a stream runs', async () => {
     const key = await keyOf(stage.service, 'free');
     const latch = new Latch();
-    stage.provider.next(async (call) => {
-      call.head().text('Hi');
-      await latch.opened;
-      call.finish().endMarker().end();
-    });
+    stage.provider.next(endingAfter(latch, 'Hi'));
     const running = await openStream(stage.origin, { key, body: { messages: MESSAGES, max_tokens: 100 } });
 
     const refused = await ask(key, { max_tokens: 200 - PROMPT });

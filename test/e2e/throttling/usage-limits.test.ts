@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReportSemaphore } from '../../../src/usage/queries/report-semaphore.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { Latch } from '../../support/latch.js';
-import { answering } from '../../support/scripts.js';
+import { answering, beginning } from '../../support/scripts.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -115,7 +115,7 @@ describe('usage reports', () => {
 
   it('are answered when the streams and the tokens of the tier are used up', async () => {
     const [narrow, thrifty] = [await keyOf('narrow'), await keyOf('thrifty')];
-    stage.provider.next((call) => void call.head().text('On and on'));
+    stage.provider.next(beginning('On and on'));
     const running = await openStream(stage.origin, { key: narrow });
     const isUsedUp = async () => {
       stage.provider.next(answering('x'.repeat(1_000)));

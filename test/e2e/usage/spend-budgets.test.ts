@@ -6,7 +6,7 @@ import { SharedReservations } from '../../../src/usage/budgets/shared-reservatio
 import { routesTo } from '../../support/catalog.js';
 import { testEngines, urlOf, type TestDatabase } from '../../support/database.js';
 import { retryWhileOverloaded, STARVED } from '../../support/retry-while-overloaded.js';
-import { refusing } from '../../support/scripts.js';
+import { beginning, refusing } from '../../support/scripts.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { signedIn } from '../../support/account-session.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -97,9 +97,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   });
 
   it('shows what is reserved while a request runs, and releases what the request does not use', async () => {
-    stage.provider.answers((call) => {
-      call.head().text('Hi');
-    });
+    stage.provider.answers(beginning('Hi'));
     const key = await keyOf('company');
     expect(await budgetOf(key)).toMatchObject({ amount: 1, spent: 0, reserved: 0, currency: 'USD', per: 'month' });
     const running = await openStream(stage.origin, { key, body: { max_tokens: 10 } });

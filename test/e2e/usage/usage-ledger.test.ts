@@ -6,7 +6,7 @@ import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { MODEL, routesTo } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
-import { answering, refusing } from '../../support/scripts.js';
+import { answering, beginning, refusing } from '../../support/scripts.js';
 import { SeparateModels } from '../../support/separate-models.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -32,9 +32,7 @@ const REPORTED = { inputTokens: 12, outputTokens: 34 };
 /** As providers of OpenAI's protocol report it: in an event without a choice. */
 const usage = ({ inputTokens, outputTokens } = REPORTED) =>
   `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens } })}\n\n`;
-const talkOn: Script = (call) => {
-  call.head().text('Hi, how are you?');
-};
+const talkOn: Script = beginning('Hi, how are you?');
 const hang: Script = () => undefined;
 
 describe('the ledger has exactly one record of a stream', () => {
