@@ -16,7 +16,7 @@ export { runAdmin } from './admin/commands/run-command.js';
 export type { FormProblems } from './dashboard/forms/form-problems.js';
 export { PageForm, type FormField } from './dashboard/forms/page-form.js';
 export type { Page } from './dashboard/layout/layout.js';
-export { OperatorOnly } from './dashboard/operator/operator-only.decorator.js';
+export { OperatorOnly } from './dashboard/operator/operator-actions.js';
 export { PageController, PostForm } from './dashboard/page-controller.decorator.js';
 export { Pages } from './dashboard/pages.js';
 

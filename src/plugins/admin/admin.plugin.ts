@@ -6,8 +6,7 @@ import { ACCOUNT_OPERATIONS } from './operations/account-operations.js';
 import { KEY_OPERATIONS } from './operations/key-operations.js';
 import { INVITATION_OPERATIONS, OPERATOR_KEY_OPERATIONS } from './operations/operator-operations.js';
 import { listAuditEntries, listUsage } from './operations/report-operations.js';
-import { controllerOf } from './api/operation-routes.js';
-import { OperationRunner } from './api/operation-runner.js';
+import { controllerOf, OperationRunner } from './api/operation-routes.js';
 
 const usage = controllerOf([listUsage]);
 PartOf('reports')(usage);

@@ -11,12 +11,11 @@ import {
   type PageRequest,
   WithPasswords,
 } from './page-controller.decorator.js';
-import { limitsOf } from './format/numbers.js';
+import { limitsOf } from './numbers-and-times.js';
 import type { Page } from './layout/layout.js';
 import { Pages } from './pages.js';
 import { Facts, Notice, Section } from './parts/blocks.js';
-import { pathWith, textIn } from './parts/query.js';
-import { ACCOUNT_PATH, ACTIVITY_PATH } from './paths.js';
+import { pathWith, textIn, ACCOUNT_PATH, ACTIVITY_PATH } from './paths.js';
 
 interface ChangeForm {
   readonly current_password?: string;

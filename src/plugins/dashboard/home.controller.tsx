@@ -9,7 +9,7 @@ import { Public } from '../../plugin-api/core/http.js';
 import { ModelCatalog } from '../../plugin-api/core/models.js';
 import { RateLimited } from '../../plugin-api/core/throttling.js';
 import { RecentStreams, ReportSemaphore } from '../../plugin-api/core/usage.js';
-import { count } from './format/numbers.js';
+import { count } from './numbers-and-times.js';
 import type { Page } from './layout/layout.js';
 import { PageController } from './page-controller.decorator.js';
 import { Pages } from './pages.js';

@@ -19,7 +19,7 @@ import {
   OnlyIf,
   OutsideApi,
 } from '../../plugin-api/core/http.js';
-import type { QueryValues } from './parts/query.js';
+import type { QueryValues } from './paths.js';
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ServiceError } from '../../plugin-api/core/common.js';
 import { allowedMethods, recordSentError, ServiceErrorFilter } from '../../plugin-api/core/http.js';
-import { waitingTime } from './format/times.js';
+import { waitingTime } from './numbers-and-times.js';
 import { wantsPage } from './forms/form-problems.js';
 import { requestPath, withNext } from './paths.js';
 import { Pages } from './pages.js';

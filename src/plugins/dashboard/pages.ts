@@ -11,8 +11,7 @@ import {
   Surfaces,
   WholeBody,
 } from '../../plugin-api/core/http.js';
-import { assetPath } from './assets/assets.js';
-import { PluginAssets } from './assets/asset-set.js';
+import { assetPath, PluginAssets } from './assets.controller.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
 import { Layout, type Page } from './layout/layout.js';
 import { NAVIGATION_ENTRIES, type NavigationEntry } from '../../plugin-api/page-extensions.js';

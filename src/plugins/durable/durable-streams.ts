@@ -23,7 +23,7 @@ import type { PartReader } from '../../plugin-api/core/upstreams.js';
 import type { ClaimedStream, Repetition } from './durable-request.js';
 import type { DurableStreamCounts } from '../../plugin-api/durable-stream-counts.js';
 import { Generation } from './generation.js';
-import { offsetOf, parseStreamId, positionTag } from './identity/stream-identity.js';
+import { offsetOf, parseStreamId, positionTag } from './stream-identity.js';
 import { LogReader } from './log/log-reader.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { StreamMemory } from './log/stream-memory.js';

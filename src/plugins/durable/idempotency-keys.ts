@@ -5,15 +5,27 @@ import { principalOf, restrictionsOf } from '../../plugin-api/core/auth.js';
 import { ChatService, DURABLE, type DurableOptions, MAX_WAIT_MS } from '../../plugin-api/core/chat.js';
 import { elapsedMs, ServiceError } from '../../plugin-api/core/common.js';
 import { CONFIG, type Config } from '../../plugin-api/core/config.js';
-import { clientGone } from '../../plugin-api/core/http.js';
+import { invalidRequest, clientGone } from '../../plugin-api/core/http.js';
 import { RepeatedRequests, StreamSlots } from '../../plugin-api/core/throttling.js';
 import { type ConversationRequest, imagesOf, textsOf } from '../../plugin-api/core/upstreams.js';
 import { ClaimedRequest, type ClaimedStream } from './durable-request.js';
-import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempotency-key.js';
-import { requestKey, type RequestKey, locatorOf } from './identity/stream-identity.js';
-import { CLAIM_RELEASED } from './log/stream-log.js';
 import { DurableStreams, whenClosed } from './durable-streams.js';
+import { requestKey, type RequestKey, locatorOf } from './stream-identity.js';
+import { CLAIM_RELEASED } from './log/stream-log.js';
 import { StreamStore, type Claim, type StoredStream, type StreamReading } from './store/stream-store.js';
+
+const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Checks the value of `Idempotency-Key`. Node joins several headers with a comma and a space, which is not valid either.
+ *
+ * @throws {ServiceError} `invalid_request`.
+ */
+export function checkedIdempotencyKey(sent: string | string[]): string {
+  if (typeof sent === 'string' && VISIBLE_ASCII.test(sent)) return sent;
+  throw invalidRequest([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }]);
+}
 
 type NewClaim = Extract<Claim, { outcome: 'new' }>;
 

@@ -6,10 +6,9 @@ import { Extensions, ServiceError, startTimer } from '../../plugin-api/core/comm
 import { ConfigError, listenProblem } from '../../plugin-api/core/config.js';
 import { beginContext, logAcceptFailures, sendError, toServiceError } from '../../plugin-api/core/http.js';
 import { StreamMetrics } from './families/stream-families.js';
-import type { Metrics } from './metrics.js';
+import { type Metrics, checkedFamilies } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
 import { METRICS_PROVIDERS, type MetricsAddress } from '../../plugin-api/metrics.js';
-import { checkedFamilies } from './plugin-metrics.js';
 
 const LINGER_MS = 1_000;
 

@@ -14,10 +14,9 @@ import {
 } from '../../plugin-api/core/http.js';
 import { RateLimited } from '../../plugin-api/core/throttling.js';
 import { ReportSemaphore, SpendBudgets, usagePeriod, UsageReports } from '../../plugin-api/core/usage.js';
-import { reportJson } from './report-json.js';
+import { reportJson, UsageReport } from './report-json.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
 import { ReceiptSemaphore, StreamReceipts } from './stream-receipts.js';
-import { UsageReport } from './usage-report.dto.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const DAY = { required: false, schema: { type: 'string', format: 'date' } } as const;

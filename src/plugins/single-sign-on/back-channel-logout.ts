@@ -5,8 +5,7 @@ import { SignInLimits } from '../../plugin-api/core/auth.js';
 import { ServiceError } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
 import { isInvalid, signOnFailureReason } from './sign-on-failure.js';
-import { isIssuerId } from './claims.js';
-import { CLOCK_TOLERANCE_SECONDS, Issuer } from './issuer.js';
+import { isIssuerId, CLOCK_TOLERANCE_SECONDS, Issuer } from './issuer.js';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** How old a logout token may be. For this time, its id is kept, so that it has an effect once. */

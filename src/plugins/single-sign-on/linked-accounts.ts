@@ -11,8 +11,7 @@ import {
 } from '../../plugin-api/core/accounts.js';
 import { cutText, ServiceError, withoutTrailingSlashes } from '../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../plugin-api/core/config.js';
-import { isIssuerId, meets, valuesOf } from './claims.js';
-import type { Claims } from './issuer.js';
+import { isIssuerId, meets, valuesOf, type Claims } from './issuer.js';
 
 /** The author of the changes that the claims of the issuer make, for the audit log. */
 const ISSUER = { actor: 'issuer' } as const;

@@ -13,8 +13,7 @@ import type {
 } from '../../plugin-api/single-sign-on.js';
 import { BackChannelLogout } from './back-channel-logout.js';
 import { signOnFailure, signOnFailureReason } from './sign-on-failure.js';
-import { Issuer, type IssuerAnswer } from './issuer.js';
-import { isIssuerId } from './claims.js';
+import { Issuer, type IssuerAnswer, isIssuerId } from './issuer.js';
 import { LinkedAccounts } from './linked-accounts.js';
 import { SignInStates, type SignInInProgress } from './sign-in-state.js';
 

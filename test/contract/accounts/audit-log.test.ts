@@ -7,8 +7,7 @@ import { AccountPreparation, IdentitiesService } from '../../../src/accounts/ide
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { ACCOUNT_COMMANDS } from '../../../src/plugins/admin/commands/account-commands.js';
-import { KEY_COMMANDS } from '../../../src/plugins/admin/commands/key-commands.js';
+import { ACCOUNT_COMMANDS, KEY_COMMANDS } from '../../../src/plugins/admin/commands/commands.js';
 import { HourlyJobs } from '../../../src/platform/common/timers/periodic-task.js';
 import type { Config } from '../../../src/platform/config/config.js';
 import { testEngines } from '../../support/database.js';

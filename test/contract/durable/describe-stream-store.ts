@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { ShedLoad } from '../../../src/platform/common/shed-load.js';
-import { parseStreamId, requestKey, type RequestKey } from '../../../src/plugins/durable/identity/stream-identity.js';
+import { parseStreamId, requestKey, type RequestKey } from '../../../src/plugins/durable/stream-identity.js';
 import { CLAIM_RELEASED, type Ending } from '../../../src/plugins/durable/log/stream-log.js';
 import { StreamMemory } from '../../../src/plugins/durable/log/stream-memory.js';
 import type {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseStreamId } from '../../../src/plugins/durable/identity/stream-identity.js';
+import { parseStreamId } from '../../../src/plugins/durable/stream-identity.js';
 import { MemoryStreamStore } from '../../../src/plugins/durable/store/memory-stream-store.js';
 import type { OwnStream } from '../../../src/plugins/durable/store/stream-store.js';
 import { ACCOUNT, claimNew, describeStreamStore, memoryOf, text } from './describe-stream-store.js';

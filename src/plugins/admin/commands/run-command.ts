@@ -19,12 +19,9 @@ import type { PluginDescription } from '../../../plugin-api/plugin-description.j
 import { PluginSet, type Plugin } from '../../../plugin-api/plugin-set.js';
 import { PluginsModule } from '../../../plugin-api/plugin-configs.js';
 import { UsageReportsModule } from '../../../plugin-api/core/usage.js';
-import { ACCOUNT_COMMANDS } from './account-commands.js';
-import { commandUsage, hasOwnJson, Misuse, usageText, type Command } from './command.js';
-import { KEY_COMMANDS, OPERATOR_KEY_COMMANDS } from './key-commands.js';
+import { ACCOUNT_COMMANDS, KEY_COMMANDS, OPERATOR_KEY_COMMANDS, AUDIT_COMMANDS, USAGE_COMMANDS } from './commands.js';
+import { commandUsage, hasOwnJson, Misuse, usageText, type Command, piecesOf, tableOf } from './command.js';
 import { readPassword } from './password-input.js';
-import { piecesOf, tableOf } from './printed-result.js';
-import { AUDIT_COMMANDS, USAGE_COMMANDS } from './usage-commands.js';
 
 /** The environment and the streams of a command: `process`, or a replacement for it. */
 export interface CommandContext {

@@ -13,8 +13,18 @@ import {
 } from '../../../plugin-api/core/accounts.js';
 import { ReportSemaphore, SpendBudgets, UsageBudget, wireBudget } from '../../../plugin-api/core/usage.js';
 import { RESET_PATH } from '../../../plugin-api/core/auth.js';
-import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
-import { limitIn, CASCADE_PARAMETERS, oneOf, pageByPosition, parametersIn, positionIn } from './query.js';
+import {
+  operation,
+  withPasswords,
+  type ApiInput,
+  type OperationInput,
+  limitIn,
+  CASCADE_PARAMETERS,
+  oneOf,
+  pageByPosition,
+  parametersIn,
+  positionIn,
+} from './operation.js';
 import * as schema from './schemas.js';
 
 const ACCOUNT = schema.object('AdminAccount', {

@@ -8,8 +8,15 @@ import {
 import { MICROS } from '../../../plugin-api/core/config.js';
 import { ServiceError } from '../../../plugin-api/core/common.js';
 import { ListedBudgets, UsageBudget, wireBudget } from '../../../plugin-api/core/usage.js';
-import { operation, type ApiInput, type Creation } from './operation.js';
-import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';
+import {
+  operation,
+  type ApiInput,
+  type Creation,
+  limitIn,
+  pageByPosition,
+  parametersIn,
+  positionIn,
+} from './operation.js';
 import * as schema from './schemas.js';
 
 const TEXTS = { type: 'array', items: schema.TEXT } as const;

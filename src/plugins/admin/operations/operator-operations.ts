@@ -11,8 +11,16 @@ import { ServiceError } from '../../../plugin-api/core/common.js';
 import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { INVITATION_PATH } from '../../../plugin-api/core/auth.js';
 import { KEY_TIMES } from './key-operations.js';
-import { operation, withPasswords, type ApiInput, type OperationInput } from './operation.js';
-import { limitIn, pageByPosition, parametersIn, positionIn } from './query.js';
+import {
+  operation,
+  withPasswords,
+  type ApiInput,
+  type OperationInput,
+  limitIn,
+  pageByPosition,
+  parametersIn,
+  positionIn,
+} from './operation.js';
 import * as schema from './schemas.js';
 
 const INVITATION = schema.object('Invitation', {

@@ -8,8 +8,16 @@ import {
   UsageReports,
   wireAccountUsage,
 } from '../../../plugin-api/core/usage.js';
-import { operation, type ApiInput } from './operation.js';
-import { limitIn, pageByPosition, pageOf, parametersIn, positionIn, valuesIn } from './query.js';
+import {
+  operation,
+  type ApiInput,
+  limitIn,
+  pageByPosition,
+  pageOf,
+  parametersIn,
+  positionIn,
+  valuesIn,
+} from './operation.js';
 import * as schema from './schemas.js';
 
 const VALUES = schema.nullable({ type: 'object', additionalProperties: true });

@@ -1,10 +1,8 @@
 import { type Completion, EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../../plugin-api/core/chat.js';
 import type { CompletionPart, FinishReason } from '../../../plugin-api/core/upstreams.js';
-import type { AnswerUsage } from '../shared/answer-usage.js';
-import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
+import type { AnswerUsage, AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import { customInput } from '../shared/custom-tools.js';
-import { openAiError } from '../shared/error-formats.js';
-import { placedField, type BodyNames } from '../shared/body-fields.js';
+import { openAiError, placedField, type BodyNames } from '../shared/error-formats.js';
 import type { ChatCompletionsRequest } from './chat-completions-request.js';
 
 const LAST = 'data: [DONE]\n\n';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../../../plugin-api/core/common.js';
 import * as member from '../shared/common-members.js';
 import { CustomTool, FunctionTool, Grammar } from '../shared/custom-tools.js';
-import { listOf } from '../shared/list-of.js';
-import { ofType, variantOf } from '../shared/variant-of.js';
+import { listOf, ofType, variantOf } from '../shared/checked-body.js';
 
 const MAX_MESSAGES = 10_000;
 

@@ -3,10 +3,9 @@ import type { Response } from 'express';
 import { SessionOnly } from '../../../plugin-api/core/auth.js';
 import { Caller, type ChatCaller, STREAM_ID_HEADER } from '../../../plugin-api/core/chat.js';
 import { ApiBearerAuth, ApiExcludeController, ApiTags, Surface } from '../../../plugin-api/core/http.js';
-import { ApiAnswer } from '../shared/api-answer.decorator.js';
+import { ApiAnswer, AnswersConversation, compatibleSurface } from '../shared/surface-options.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiErrorBody } from '../shared/error-formats.js';
-import { AnswersConversation, compatibleSurface } from '../shared/surface-options.js';
 import { chatCompletionsFormat } from './chat-completions-answer.js';
 import { CHAT_COMPLETIONS_BODY, type ChatCompletionsRequest } from './chat-completions-request.js';
 

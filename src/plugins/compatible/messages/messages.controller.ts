@@ -1,6 +1,8 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Caller, type ChatCaller, ChatService } from '../../../plugin-api/core/chat.js';
+import { ServiceError } from '../../../plugin-api/core/common.js';
+import type { ModelConfig, TierConfig } from '../../../plugin-api/core/config.js';
 import {
   ApiBearerAuth,
   ApiErrors,
@@ -15,18 +17,67 @@ import {
 } from '../../../plugin-api/core/http.js';
 import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
 import { RateLimited } from '../../../plugin-api/core/throttling.js';
-import { promptTokens } from '../../../plugin-api/core/upstreams.js';
-import { ANTHROPIC_VERSION, ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
-import { anthropicError } from '../shared/error-formats.js';
-import { CompatibleAnswers } from '../shared/compatible-answers.js';
-import { placedField, withBodyFields } from '../shared/body-fields.js';
-import { modelNamed } from '../shared/model-named.js';
-import { requireRoom, withTokenCounts } from './token-limits.js';
-import { AnswersConversation, compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
+import { type ConversationRequest, promptTokens, promptTokensNow } from '../../../plugin-api/core/upstreams.js';
+import {
+  ANTHROPIC_VERSION,
+  ApiAnswer,
+  IGNORED_PARAMETERS,
+  AnswersConversation,
+  compatibleSurface,
+  MAX_COMPATIBLE_BODY_VALUES,
+} from '../shared/surface-options.js';
+import { placedField, withBodyFields, isTooLong, anthropicError } from '../shared/error-formats.js';
+import { CompatibleAnswers, modelNamed } from '../shared/compatible-answers.js';
 import { messagesFormat } from './answer/messages-format.js';
-import { MESSAGES_NAMES } from './body/body-names.js';
-import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from './body/messages-parser.js';
-import type { MappedRequest, MessagesRequest } from './body/messages-request.js';
+import {
+  MESSAGES_NAMES,
+  COUNT_TOKENS_PARSER,
+  MESSAGES_PARSER,
+  type MappedRequest,
+  type MessagesRequest,
+} from './body/messages-request.js';
+
+/** The estimate of a prompt is within 10 %. A prompt is refused without asking the provider only if it is certainly too long. */
+const CERTAIN_SHARE = 0.9;
+
+/**
+ * Refuses a request with too many tokens in Anthropic's own sentences: clients read the numbers, and send a request that fits.
+ *
+ * @throws {ServiceError} `invalid_request`.
+ */
+async function requireRoom(request: ConversationRequest, model: ModelConfig, tier: TierConfig): Promise<void> {
+  const { max_tokens: wanted = 0 } = request;
+  const { contextLength, maxOutputTokens = Infinity } = model;
+  const limit = Math.min(contextLength, maxOutputTokens, tier.maxTokens ?? Infinity);
+  if (wanted > limit) {
+    throw refusal(
+      `max_tokens: ${wanted} > ${limit}, which is the maximum allowed number of output tokens for ${request.model}`,
+    );
+  }
+  const { estimated: prompt } = await promptTokens(request);
+  if (prompt * CERTAIN_SHARE + wanted > contextLength) throw noRoom(prompt, wanted, contextLength);
+}
+
+/** Returns the error of a provider in Anthropic's words, if the prompt was too long for the provider. */
+function withTokenCounts(error: unknown, request: ConversationRequest, { contextLength }: ModelConfig): unknown {
+  if (!(error instanceof ServiceError) || !isTooLong(error)) return error;
+  return noRoom(promptTokensNow(request).estimated, request.max_tokens ?? 0, contextLength);
+}
+
+function noRoom(prompt: number, wanted: number, contextLength: number): ServiceError {
+  const fitsAlone = prompt <= contextLength && prompt + wanted > contextLength;
+  return refusal(
+    fitsAlone
+      ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${wanted} > ${contextLength}, decrease input ` +
+          'length or `max_tokens` and try again'
+      : `prompt is too long: ${Math.max(prompt, contextLength + 1)} tokens > ${contextLength} maximum`,
+  );
+}
+
+/** Without details, the message is sent as it is. */
+function refusal(message: string): ServiceError {
+  return new ServiceError('invalid_request', message);
+}
 
 /** `POST /messages`: the interface of Anthropic's Messages, for clients that were written for it. */
 @ApiTags('Compatible interfaces')

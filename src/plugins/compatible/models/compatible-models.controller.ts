@@ -13,8 +13,8 @@ import {
   Surface,
 } from '../../../plugin-api/core/http.js';
 import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
-import { ANTHROPIC_VERSION } from '../shared/api-answer.decorator.js';
-import { modelNamed } from '../shared/model-named.js';
+import { ANTHROPIC_VERSION } from '../shared/surface-options.js';
+import { modelNamed } from '../shared/compatible-answers.js';
 import { anthropicError, openAiError } from '../shared/error-formats.js';
 
 /** The time when a model was created is unknown, but both formats need one. */

@@ -1,6 +1,79 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { schemaProblems } from '../../../plugin-api/core/chat.js';
+import { isObject } from '../../../plugin-api/core/common.js';
 import { invalidRequest } from '../../../plugin-api/core/http.js';
+
+interface ListDefinition extends z.core.$ZodArrayDef {
+  readonly max?: number | undefined;
+}
+
+const List = z.core.$constructor('List', (list: z.ZodArray, definition: ListDefinition) => {
+  z.ZodArray.init(list, definition);
+  const { element, max } = definition;
+  const { parse } = list._zod;
+  list._zod.parse = (payload, context) => {
+    const input: unknown = payload.value;
+    // Refuses what is no array, and an array that is too long, before any item is checked.
+    if (!Array.isArray(input) || input.length > (max ?? Infinity)) return parse(payload, context);
+    const items: unknown[] = [];
+    for (const [index, item] of (input as readonly unknown[]).entries()) {
+      const result = element._zod.run({ value: item, issues: [] }, context);
+      if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+      if (result.issues.length > 0) {
+        payload.issues.push(...z.core.util.prefixIssues(index, result.issues));
+        return payload;
+      }
+      items.push(result.value);
+    }
+    payload.value = items;
+    return payload;
+  };
+});
+
+/**
+ * The schema of an array whose check stops at the first invalid item. `z.array` collects the problems of all items: of 10,000 invalid
+ * messages, for 100 ms.
+ *
+ * @param max the maximum number of items.
+ */
+export function listOf<Item extends z.ZodType>(item: Item, max?: number): z.ZodArray<Item> {
+  const checks = max === undefined ? [] : [z.maxLength(max)];
+  return new List({ type: 'array', element: item, max, checks }) as z.ZodArray<Item>;
+}
+
+interface VariantDefinition extends z.core.$ZodUnionDef {
+  readonly choose: (value: unknown) => z.core.$ZodType;
+}
+
+const Variant = z.core.$constructor('Variant', (variant: z.ZodUnion, definition: VariantDefinition) => {
+  z.ZodUnion.init(variant, definition);
+  variant._zod.parse = (payload, context) => definition.choose(payload.value)._zod.run(payload, context);
+});
+
+/**
+ * A schema that chooses another schema for each value. Unlike `z.discriminatedUnion`, it can have a schema for values of all other
+ * types, and the choice can depend on several members.
+ *
+ * @param shown the schemas in the OpenAPI document.
+ * @param choose returns the schema that checks a value.
+ */
+export function variantOf<Schema extends z.ZodType>(
+  shown: readonly z.ZodType[],
+  choose: (value: unknown) => Schema,
+): z.ZodType<z.infer<Schema>> {
+  return new Variant({ type: 'union', options: shown, choose }) as unknown as z.ZodType<z.infer<Schema>>;
+}
+
+/** Returns the schema for the member `type` of a value. */
+export function ofType<Schemas extends Readonly<Record<string, z.ZodType>>>(
+  schemas: Schemas,
+  value: unknown,
+): Schemas[keyof Schemas] | undefined {
+  const type = isObject(value) ? value['type'] : undefined;
+  return typeof type === 'string' && Object.hasOwn(schemas, type)
+    ? (schemas[type] as Schemas[keyof Schemas])
+    : undefined;
+}
 
 export type SentBody = Readonly<Record<string, unknown>>;
 export type Ignore = (member: string) => void;

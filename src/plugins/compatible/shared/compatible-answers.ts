@@ -1,4 +1,3 @@
-import { stringifyWithSources } from '../../../plugin-api/core/common.js';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
@@ -10,12 +9,60 @@ import {
   type StreamFormat,
   StreamSender,
 } from '../../../plugin-api/core/chat.js';
-import { modelAccessOf, ModelCatalog } from '../../../plugin-api/core/models.js';
+import { ServiceError, stringifyWithSources } from '../../../plugin-api/core/common.js';
+import type { ModelConfig } from '../../../plugin-api/core/config.js';
+import type { RequestContext } from '../../../plugin-api/core/http.js';
+import { type ModelAccess, ModelCatalog, modelAccessOf } from '../../../plugin-api/core/models.js';
 import type { ConversationRequest, PartReader } from '../../../plugin-api/core/upstreams.js';
 import type { UsageRecord } from '../../../plugin-api/core/usage.js';
-import { answerUsage, usageOf, type AnswerUsage } from './answer-usage.js';
-import { withBodyFields } from './body-fields.js';
-import { modelNamed } from './model-named.js';
+import { withBodyFields } from './error-formats.js';
+
+/** The token counts of an answer, as the ledger has them: reported by the provider, or estimated. */
+export interface AnswerUsage {
+  /** `undefined`: the count is unknown. */
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly cachedInputTokens: number | undefined;
+  readonly cacheWriteInputTokens: number | undefined;
+  readonly reasoningOutputTokens: number | undefined;
+}
+
+/** Returns the token counts of the completion of a request. The completion must be over. */
+function answerUsage({ ledgerEntry }: RequestContext): AnswerUsage {
+  let record: UsageRecord | undefined;
+  ledgerEntry?.whenOver((over) => {
+    record = over;
+  });
+  return usageOf(record);
+}
+
+function usageOf(record: UsageRecord | undefined): AnswerUsage {
+  return {
+    inputTokens: record?.inputTokens.count,
+    outputTokens: record?.outputTokens.count,
+    cachedInputTokens: record?.cachedInputTokens,
+    cacheWriteInputTokens: record?.cacheWriteInputTokens,
+    reasoningOutputTokens: record?.reasoningOutputTokens,
+  };
+}
+
+/**
+ * Returns the model with this id or alias.
+ *
+ * @param access what the caller may use. By default all models.
+ * @throws {ServiceError} `model_not_found`, whatever the form of the name: clients of other APIs have other names.
+ */
+export function modelNamed(name: string, catalog: ModelCatalog, access?: ModelAccess): ModelConfig {
+  const model = catalog.find(name);
+  if (model !== undefined && access?.allowsModel(model.id) !== false) return model;
+  throw new ServiceError(
+    'model_not_found',
+    'This model does not exist. GET /api/v1/models lists the available models.',
+    {
+      details: [{ field: 'model', message: 'is unknown' }],
+    },
+  );
+}
 
 /** A request to a surface, as its parser returns it. */
 export interface CompatibleRequest {

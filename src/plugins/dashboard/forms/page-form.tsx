@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { cutText } from '../../../plugin-api/core/common.js';
-import { waitingTime } from '../format/times.js';
+import { waitingTime } from '../numbers-and-times.js';
 import { requestPath } from '../paths.js';
 import type { FormProblems } from './form-problems.js';
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { VerifiedSession } from '../../../plugin-api/core/accounts.js';
 import type { PluginsInUse } from '../../../plugin-api/core/http.js';
 import type { Config, BuiltInPlugin } from '../../../plugin-api/core/config.js';
-import { assetPath } from '../assets/assets.js';
+import { assetPath } from '../assets.controller.js';
 import {
   ACCOUNT_PATH,
   DOCS_PATH,

@@ -1,25 +1,90 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type AccountRole,
+  type ListedAccount,
+  stateOf,
   AccountDirectory,
   type AccountPosition,
   AccountsService,
   type AccountPage as DirectoryPage,
-  type ListedAccount,
 } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK, utcDay } from '../../../plugin-api/core/common.js';
 import { type BudgetState, ListedBudgets, UsageReports } from '../../../plugin-api/core/usage.js';
-import { countOf } from '../format/numbers.js';
-import { LocalTime } from '../format/times.js';
 import { optionalPart } from '../pages.js';
+import type { Fact } from '../parts/blocks.js';
 import { PAGE_SIZE } from '../parts/lists.js';
+import { LocalTime, countOf } from '../numbers-and-times.js';
 import { Table, type RowAction } from '../parts/table.js';
-import { accountPath } from '../paths.js';
-import { BudgetCell } from '../usage/budget-section.js';
-import { cost } from '../usage/sum-texts.js';
+import { choiceIn, textIn, type QueryValues, accountPath } from '../paths.js';
+import { BudgetCell } from '../usage/limits-section.js';
+import { cost, sumIn, UsageSum } from '../usage/usage-sum.js';
 import { lastDays } from '../usage/usage-filter.js';
-import { sumIn, UsageSum } from '../usage/usage-sum.js';
-import { AccountStateBadge, ROLES, type AccountListFilter } from './listed-account.js';
 import { ServiceSpend, type SpendOverview } from './service-spend.js';
+
+export const ACCOUNT_STATES = { active: ['Active', 'good'], disabled: ['Disabled', 'bad'] } as const;
+export const ROLES: Readonly<Record<AccountRole, string>> = { member: 'Member', operator: 'Operator' };
+
+/** The accounts that the list shows. */
+export interface AccountListFilter {
+  /** A part of the address, or a whole id. */
+  readonly search: string | undefined;
+  readonly state: keyof typeof ACCOUNT_STATES | undefined;
+  readonly tier: string | undefined;
+}
+
+export function accountFilterIn({ search, state, tier }: QueryValues): AccountListFilter {
+  return { search: textIn(search, 254), state: choiceIn(state, ACCOUNT_STATES), tier: textIn(tier, 100) };
+}
+
+/** The state of an account in one word. */
+export function AccountStateBadge({ account }: { readonly account: Pick<ListedAccount, 'disabledAt'> }) {
+  const [label, tone] = ACCOUNT_STATES[stateOf(account)];
+  return <span class={`badge ${tone}`}>{label}</span>;
+}
+
+/** The facts about an account for an operator. */
+export function accountFacts(account: ListedAccount): readonly Fact[] {
+  const { id, tier, role, createdAt, disabledAt } = account;
+  const state = (
+    <>
+      <AccountStateBadge account={account} />
+      {disabledAt === null ? null : (
+        <>
+          {' since '}
+          <LocalTime at={disabledAt} />
+        </>
+      )}
+    </>
+  );
+  return [
+    ['Account ID', <code>{id}</code>],
+    ['State', state],
+    ['Tier', tier],
+    ['Role', ROLES[role]],
+    ['Created', <LocalTime at={createdAt} />],
+  ];
+}
+
+/** The addresses of accounts by id. A deleted account has none. */
+export type Emails = ReadonlyMap<string, string>;
+
+/** The address of an account as a link to its page. Only the id, if the account was deleted. */
+export function AccountName({ id, emails }: { readonly id: string; readonly emails: Emails }) {
+  const email = emails.get(id);
+  if (email !== undefined) {
+    return (
+      <a href={accountPath(id)}>
+        {/* A long address breaks between its parts, and not inside a word. */}
+        {email.split(/(?<=[.@])/).flatMap((part, index) => (index === 0 ? [part] : [<wbr key={index} />, part]))}
+      </a>
+    );
+  }
+  return (
+    <>
+      <code>{id}</code> <small>deleted</small>
+    </>
+  );
+}
 
 /** The usage by the id of the account. */
 type SumByAccount = ReadonlyMap<string, UsageSum>;

@@ -25,11 +25,10 @@ import { RESET_PATH } from '../../../plugin-api/core/auth.js';
 import { accountPath, ACCOUNTS_PATH } from '../paths.js';
 import { AccountPage } from './account-page.js';
 import { cascadeIn, type CascadeForm, cascadeFields, GrantedAccessTree } from './granted-access.js';
-import { OperatorActions } from './operator-actions.js';
-import { OperatorOnly } from './operator-only.decorator.js';
+import { OperatorActions, OperatorOnly } from './operator-actions.js';
 import type { PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
-import { accountFacts } from './listed-account.js';
+import { accountFacts } from './account-list.js';
 
 /** A change of an account that an operator has to confirm. Its name is the last part of its path. */
 type ConfirmedChange = 'role' | 'password' | 'disable' | 'delete';

@@ -4,20 +4,25 @@ import { type Config, CONFIG, MICROS, type TierConfig } from '../../../plugin-ap
 import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { ReportSemaphore } from '../../../plugin-api/core/usage.js';
 import type { FormField } from '../forms/page-form.js';
-import { count, countOf, limitsOf, money } from '../format/numbers.js';
-import { LocalTime } from '../format/times.js';
+import { count, countOf, limitsOf, money, LocalTime } from '../numbers-and-times.js';
 import { optionalPart, Pages } from '../pages.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { choiceField, FilterForm, OlderLinks, positionIn, stateField } from '../parts/lists.js';
 import { Notice, Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
-import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH, OPERATOR_KEYS_PATH } from '../paths.js';
-import { SignNotes } from '../usage/sum-texts.js';
-import { AccountList, AccountTable, sumsOf } from './account-list.js';
-import { accountFilterIn, ACCOUNT_STATES, ROLES, type AccountListFilter } from './listed-account.js';
-import { OperatorOnly } from './operator-only.decorator.js';
-import { overviewSums, SpendSection } from './spend-section.js';
-import { pathWith } from '../parts/query.js';
+import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH, OPERATOR_KEYS_PATH, pathWith } from '../paths.js';
+import { SignNotes } from '../usage/usage-sum.js';
+import {
+  AccountList,
+  AccountTable,
+  sumsOf,
+  accountFilterIn,
+  ACCOUNT_STATES,
+  ROLES,
+  type AccountListFilter,
+} from './account-list.js';
+import { OperatorOnly } from './operator-actions.js';
+import { overviewSums, SpendSection } from './service-spend.js';
 
 interface TierTableProps {
   readonly tiers: readonly TierConfig[];

@@ -14,11 +14,9 @@ import {
 } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { actionPage, LinkNote } from '../parts/action-pages.js';
-import { choiceIn } from '../parts/query.js';
-import { accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
-import { ROLES } from './listed-account.js';
-import { OperatorActions } from './operator-actions.js';
-import { OperatorOnly } from './operator-only.decorator.js';
+import { choiceIn, accountPath, ACCOUNTS_PATH, INVITATIONS_PATH } from '../paths.js';
+import { ROLES } from './account-list.js';
+import { OperatorActions, OperatorOnly } from './operator-actions.js';
 
 interface EnteredAccount {
   readonly email?: string;

@@ -8,22 +8,20 @@ import {
 } from '../../../plugin-api/core/accounts.js';
 import { type Clock, CLOCK } from '../../../plugin-api/core/common.js';
 import { expiryOf, LIFETIMES } from '../api-keys/key-form.js';
-import { KeyStateBadge, stateOf } from '../api-keys/listed-keys.js';
+import { KeyStateBadge, stateOf } from '../api-keys/key-table.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm } from '../forms/page-form.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
-import { LocalTime } from '../format/times.js';
+import { LocalTime } from '../numbers-and-times.js';
 import type { Page } from '../layout/layout.js';
 import { Pages } from '../pages.js';
 import { Notice } from '../parts/blocks.js';
 import { actionPage } from '../parts/action-pages.js';
 import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
-import type { QueryValues } from '../parts/query.js';
+import { type QueryValues, OPERATOR_KEYS_PATH } from '../paths.js';
 import { Table } from '../parts/table.js';
-import { OPERATOR_KEYS_PATH } from '../paths.js';
 import { cascadeFields, cascadeIn, GrantedAccessTree, type CascadeForm } from './granted-access.js';
-import { OperatorActions } from './operator-actions.js';
-import { OperatorOnly } from './operator-only.decorator.js';
+import { OperatorActions, OperatorOnly } from './operator-actions.js';
 
 /** What a key may do, by its scope. */
 const SCOPES: Readonly<Record<OperatorScope, string>> = { read: 'Read', write: 'Read and change' };

@@ -5,18 +5,15 @@ import { type Config, CONFIG } from '../../../plugin-api/core/config.js';
 import { ModelCatalog } from '../../../plugin-api/core/models.js';
 import { RateLimited } from '../../../plugin-api/core/throttling.js';
 import { RecentStreams, ReportSemaphore } from '../../../plugin-api/core/usage.js';
-import { RefusedRequests } from '../requests/refused-requests.js';
-import type { FoundRequest } from '../requests/request-search.js';
+import { RefusedRequests, type FoundRequest } from '../requests/refused-requests.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { positionIn } from '../parts/lists.js';
-import { sendCsv } from '../parts/csv-file.js';
+import { positionIn, sendCsv } from '../parts/lists.js';
 import { REQUESTS_PATH } from '../paths.js';
-import { receiptPage, refusalPage } from '../usage/receipt-page.js';
+import { receiptPage, refusalPage, requestsPage } from '../usage/request-pages.js';
 import { RequestFinder, requestQueryIn, type RequestQuery } from '../usage/request-finder.js';
-import { requestsPage } from '../usage/request-list.js';
-import { AccountName, type Emails } from './listed-account.js';
-import { OperatorOnly } from './operator-only.decorator.js';
+import { AccountName, type Emails } from './account-list.js';
+import { OperatorOnly } from './operator-actions.js';
 
 /** The pages of operators with the requests of all accounts, and with the facts about one request. */
 @PageController(REQUESTS_PATH)

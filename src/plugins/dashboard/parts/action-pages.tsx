@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { LocalTime } from '../format/times.js';
+import { LocalTime } from '../numbers-and-times.js';
 import { PageForm, type PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../layout/layout.js';
 import { BackLink, Copyable, Facts, type Fact } from './blocks.js';

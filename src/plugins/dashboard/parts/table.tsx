@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { PageForm } from '../forms/page-form.js';
 
-export interface Column<T> {
+interface Column<T> {
   readonly title: string;
   /** The cells of the first column are the heads of the rows. */
   readonly cell: (row: T) => ComponentChildren;

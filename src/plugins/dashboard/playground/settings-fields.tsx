@@ -1,5 +1,5 @@
 import { CAPABILITIES, type ModelConfig, type PriceConfig, type TierConfig } from '../../../plugin-api/core/config.js';
-import { count, money } from '../format/numbers.js';
+import { count, money } from '../numbers-and-times.js';
 
 interface SettingsFieldsProps extends ModelChoiceProps {
   /** The model that is selected when the page opens. */

@@ -14,8 +14,7 @@ import { ErrorView } from '../page-errors.js';
 import { problemsOf } from '../forms/form-problems.js';
 import { CurrentPageRequest, PageController, PostForm, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { pathWith } from '../parts/query.js';
-import { ACCOUNT_PATH, HOME, localPath, withNext } from '../paths.js';
+import { pathWith, ACCOUNT_PATH, HOME, localPath, withNext } from '../paths.js';
 import { SecureTransport } from './secure-transport.js';
 
 /** Explains to people why a sign-in at the issuer has failed, and leads back. */

@@ -1,5 +1,5 @@
 import { timeText, type TimeParts } from '../../../client/time-text.js';
-import { shortDay, timeOfDay } from '../format/times.js';
+import { shortDay, timeOfDay } from '../numbers-and-times.js';
 
 /** One kind of counted value. The first series is at the bottom of each bar. */
 export interface Series {

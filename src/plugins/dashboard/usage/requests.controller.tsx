@@ -8,16 +8,13 @@ import { RecentStreams, ReportSemaphore, UsageReports } from '../../../plugin-ap
 import { RefusedRequests } from '../requests/refused-requests.js';
 import { CurrentPageRequest, PageController, type PageRequest } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { sendCsv } from '../parts/csv-file.js';
-import { positionIn } from '../parts/lists.js';
-import type { QueryValues } from '../parts/query.js';
-import { OWN_REQUESTS_PATH, requestPath, USAGE_PATH } from '../paths.js';
-import { receiptPage, refusalPage } from './receipt-page.js';
+import { sendCsv, positionIn } from '../parts/lists.js';
+import { type QueryValues, OWN_REQUESTS_PATH, requestPath, USAGE_PATH } from '../paths.js';
+import { receiptPage, refusalPage, requestsPage } from './request-pages.js';
 import { RequestFinder, requestQueryIn, type RequestQuery } from './request-finder.js';
-import { requestsPage } from './request-list.js';
 import { ownRequestPath } from './request-table.js';
 import { lastDays, offeredModels } from './usage-filter.js';
-import { UsageTotals } from './usage-totals.js';
+import { UsageTotals } from './usage-reader.js';
 
 /** The pages with the requests of an account. */
 @PartOf('reports')

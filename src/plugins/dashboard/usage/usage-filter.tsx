@@ -3,7 +3,7 @@ import { DAY_MS, ServiceError, startOfDay, utcDay } from '../../../plugin-api/co
 import type { FormField } from '../forms/page-form.js';
 import { usagePeriod, type UsagePeriod, type UsageRow } from '../../../plugin-api/core/usage.js';
 import { choiceField, FilterForm } from '../parts/lists.js';
-import { pathWith, textsIn, type QueryValues } from '../parts/query.js';
+import { pathWith, textsIn, type QueryValues } from '../paths.js';
 
 /** The maximum length of a model id or a key id. No id of the ledger is longer. */
 const MAX_ID_LENGTH = 255;

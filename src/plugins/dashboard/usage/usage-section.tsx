@@ -1,20 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import type { ListedApiKey } from '../../../plugin-api/core/accounts.js';
 import { utcDay } from '../../../plugin-api/core/common.js';
-import { count, money } from '../format/numbers.js';
-import { LocalTime } from '../format/times.js';
+import { count, money, LocalTime } from '../numbers-and-times.js';
 import { Notice, Section } from '../parts/blocks.js';
-import { pathWith } from '../parts/query.js';
+import { pathWith } from '../paths.js';
 import { BarChart, type Series } from './bar-chart.js';
-import { KeyName, keyText } from './request-cells.js';
-import { SpendFigures } from './spend-figures.js';
-import { SignNotes, cost, tokens } from './sum-texts.js';
+import { KeyName, keyText } from './request-table.js';
+import { SpendFigures, SignNotes, cost, tokens, busiestOf, UsageSum } from './usage-sum.js';
 import { hasChosenDays, UsageFilterForm, type UsageFilter, type UsageFilterFormProps } from './usage-filter.js';
-import type { ShownPeriod } from './usage-reader.js';
-import { busiestOf, UsageSum } from './usage-sum.js';
-import type { UsageTotals } from './usage-totals.js';
+import type { ShownPeriod, UsageTotals } from './usage-reader.js';
 import { Table } from '../parts/table.js';
-import { Gauge } from './budget-section.js';
+import { Gauge } from './limits-section.js';
 
 interface UsageLine {
   readonly name: ComponentChildren;

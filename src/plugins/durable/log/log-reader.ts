@@ -1,7 +1,7 @@
 import { EndUnknown } from '../../../plugin-api/core/chat.js';
 import { isHighSurrogate, isLowSurrogate, ServiceError } from '../../../plugin-api/core/common.js';
 import { CLIENT_GONE, type CompletionPart, nextPart, type PartReader } from '../../../plugin-api/core/upstreams.js';
-import { formatPosition, positionTag } from '../identity/stream-identity.js';
+import { formatPosition, positionTag } from '../stream-identity.js';
 import type { Ending, LogPlace, StreamLog } from './stream-log.js';
 
 /** The most text of one event, in UTF-16 units. The rest waits in the log until the client has read the event. */

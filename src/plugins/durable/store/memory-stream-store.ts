@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { elapsedMs, ServiceError, startTimer } from '../../../plugin-api/core/common.js';
-import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../identity/stream-identity.js';
+import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../stream-identity.js';
 import { LogSource } from '../log/log-reader.js';
 import { evictedStream, StreamLog, type Ending } from '../log/stream-log.js';
 import type { StreamMemory } from '../log/stream-memory.js';

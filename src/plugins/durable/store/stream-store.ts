@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../plugin-api/core/common.js';
-import type { RequestKey, StreamAddress } from '../identity/stream-identity.js';
+import type { RequestKey, StreamAddress } from '../stream-identity.js';
 import type { LoggedParts } from '../log/log-reader.js';
 import type { Ending, StreamLog } from '../log/stream-log.js';
 

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../../../../src/platform/common/counts/counters.js';
 import type { MetricFamily } from '../../../../src/plugin-api/metrics.js';
-import { checkedFamilies, registerPlugins } from '../../../../src/plugins/metrics/plugin-metrics.js';
+import { checkedFamilies, registerPlugins } from '../../../../src/plugins/metrics/metrics.js';
 import { readMetrics, valueOf } from '../../../support/metrics.js';
 
 const seriesOf = async (registry: Registry) => readMetrics(await registry.metrics());

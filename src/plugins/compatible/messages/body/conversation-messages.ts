@@ -1,7 +1,103 @@
-import type { ImageContent, ReasoningContent, TextContent, ToolResult } from '../../../../plugin-api/core/upstreams.js';
-import { partsOf, pathsOf, withoutEmpty, type Located, type MappedMessage } from '../../shared/body-fields.js';
-import { answerContent, imageContent, isEmptyText, textContent, toolResult } from './blocks-to-contents.js';
-import type { AssistantBlock, MessageBody, SystemContent, UserBlock } from './content-blocks.js';
+import { jsonSource } from '../../../../plugin-api/core/common.js';
+import type {
+  AssistantMessage,
+  CacheHint,
+  ImageContent,
+  ReasoningContent,
+  TextContent,
+  Tool,
+  ToolResult,
+} from '../../../../plugin-api/core/upstreams.js';
+import { partsOf, pathsOf, withoutEmpty, type Located, type MappedMessage } from '../../shared/error-formats.js';
+import type {
+  AssistantBlock,
+  CacheControl,
+  ImageBlock,
+  TextBlock,
+  ToolReferenceBlock,
+  ToolResultBlock,
+  MessageBody,
+  SystemContent,
+  UserBlock,
+  ToolBody,
+} from './messages-body.js';
+
+type AnswerContent = Exclude<AssistantMessage['content'], string>[number];
+
+function cacheOf(control: CacheControl): { readonly cache?: CacheHint } {
+  return control ? { cache: control.ttl ? { ttl: control.ttl } : {} } : {};
+}
+
+function textContent({ text, cache_control }: TextBlock): TextContent {
+  return { type: 'text', text, ...cacheOf(cache_control) };
+}
+
+function imageContent({ source, cache_control }: ImageBlock): ImageContent {
+  const cache = cacheOf(cache_control);
+  if (source.type === 'url') return { type: 'image', url: source.url, ...cache };
+  const { media_type: mediaType, data } = source;
+  return { type: 'image', url: `data:${mediaType};base64,${data}`, mediaType, ...cache };
+}
+
+function toolResult({ tool_use_id, content, is_error, cache_control }: ToolResultBlock): ToolResult {
+  return {
+    toolCallId: tool_use_id,
+    content: typeof content === 'string' ? content : contentsOf(content ?? []),
+    ...(is_error === true && { isError: true }),
+    ...cacheOf(cache_control),
+  };
+}
+
+/** Returns the contents of blocks. A text block without text is left out. */
+function contentsOf(blocks: readonly (TextBlock | ImageBlock | ToolReferenceBlock)[]): (TextContent | ImageContent)[] {
+  return blocks.filter((block) => !isEmptyText(block)).map((block) => contentOf(block));
+}
+
+function contentOf(block: TextBlock | ImageBlock | ToolReferenceBlock): TextContent | ImageContent {
+  switch (block.type) {
+    case 'text':
+      return textContent(block);
+    case 'image':
+      return imageContent(block);
+    case 'tool_reference':
+      return { type: 'text', text: `The tool ${block.tool_name} is available now.`, ...cacheOf(block.cache_control) };
+  }
+}
+
+function isEmptyText(block: { readonly type: string; readonly text?: string }): boolean {
+  return block.type === 'text' && block.text === '';
+}
+
+/** Returns the content of a block of an earlier answer, or `undefined` for an empty block. */
+function answerContent(block: AssistantBlock): AnswerContent | undefined {
+  switch (block.type) {
+    case 'text':
+      return isEmptyText(block) ? undefined : textContent(block);
+    case 'thinking':
+      return reasoningContent(block.thinking, block.signature ?? '');
+    case 'redacted_thinking':
+      return block.data === '' ? undefined : { type: 'reasoning', text: '', encrypted: block.data };
+    case 'tool_use': {
+      const { id, name, input, signature } = block;
+      return { type: 'tool_call', id, name, json: jsonSource(input), ...(signature && { signature }) };
+    }
+  }
+}
+
+function reasoningContent(text: string, signature: string): ReasoningContent | undefined {
+  if (text === '' && signature === '') return undefined;
+  return { type: 'reasoning', text, ...(signature !== '' && { signature }) };
+}
+
+export function toolOf({ name, description, input_schema, strict, cache_control }: ToolBody): Tool {
+  return {
+    name,
+    parameters: input_schema,
+    ...(description && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+    ...cacheOf(cache_control),
+  };
+}
 
 type AssistantContent = NonNullable<ReturnType<typeof answerContent>>;
 

@@ -1,15 +1,76 @@
+import type { z } from 'zod';
+import { Steps } from '../../../../plugin-api/core/common.js';
 import type {
   ConversationRequest,
   ReasoningOptions,
   ResponseFormat,
   ToolChoice,
 } from '../../../../plugin-api/core/upstreams.js';
+import type { BodyNames, MappedMessage } from '../../shared/error-formats.js';
+import { checkedBody, ignoredPaths, type Ignore, type SentBody } from '../../shared/checked-body.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
-import type { MappedMessage } from '../../shared/body-fields.js';
-import { toolOf } from './blocks-to-contents.js';
-import { conversationMessages } from './conversation-messages.js';
-import type { CountTokensBody, MessagesBody } from './messages-body.js';
-import { visibleTools } from './offered-tools.js';
+import { MAX_COMPATIBLE_BODY_BYTES } from '../../shared/surface-options.js';
+import { toolOf, conversationMessages } from './conversation-messages.js';
+import { withConvertedBlocks } from './converted-blocks.js';
+import { CountTokensBody, type ToolBody, MessagesBody } from './messages-body.js';
+
+export const MESSAGES_NAMES: BodyNames = {
+  members: [
+    [/^(tools\.\d+)\.parameters/, '$1.input_schema'],
+    [/^tool_choice\.tool$/, 'tool_choice.name'],
+    [/^response_format\.schema/, 'output_config.format.schema'],
+    [/^response_format/, 'output_config.format'],
+    [/^reasoning\.effort$/, 'output_config.effort'],
+    [/^reasoning/, 'thinking'],
+    [/^stop/, 'stop_sequences'],
+    [/^user$/, 'metadata.user_id'],
+    [/^parallel_tool_calls$/, 'tool_choice.disable_parallel_tool_use'],
+  ],
+  partMembers: [
+    [/\.toolCallId$/, '.tool_use_id'],
+    [/\.(?:url|mediaType)$/, '.source'],
+    [/\.json$/, '.input'],
+  ],
+};
+
+/** Tools that the client runs, and whose form only the models of Anthropic know. Without them, the client could not do its work. */
+const OF_CLIENT = /^(?:bash|browser|computer|memory|text_editor)_/;
+const SEARCH = /^tool_search_tool_/;
+
+/**
+ * Leaves out the tools that Anthropic would run, such as a web search: they are only offered, so the model can do without them. A
+ * search for tools is one of them, so the tools that it would find are no longer deferred.
+ *
+ * @param ignore names each tool that is left out.
+ */
+function withoutServerTools(body: SentBody, ignore: (member: string) => void): SentBody {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return body;
+  const types = new Set((tools as unknown[]).map(serverTypeOf).filter((type) => type !== undefined));
+  if (types.size === 0) return body;
+  for (const type of types) ignore(`tools.${type}`);
+  const left = (tools as unknown[]).filter((tool) => serverTypeOf(tool) === undefined);
+  const hasSearch = [...types].some((type) => SEARCH.test(type));
+  return { ...body, tools: hasSearch ? left.map((tool) => ({ ...(tool as object), defer_loading: false })) : left };
+}
+
+function serverTypeOf(tool: unknown): string | undefined {
+  const type = typeof tool === 'object' && tool !== null && 'type' in tool ? tool.type : undefined;
+  return typeof type === 'string' && type !== 'custom' && !OF_CLIENT.test(type) ? type : undefined;
+}
+
+/** Returns the tools that the model may see: a deferred tool is hidden until a result refers to it, or the choice names it. */
+function visibleTools({ tools, messages }: CountTokensBody, chosen?: string): readonly ToolBody[] {
+  if (!tools?.some(({ defer_loading }) => defer_loading === true)) return tools ?? [];
+  const found = new Set<string>(chosen === undefined ? [] : [chosen]);
+  for (const { content } of messages) {
+    for (const block of Array.isArray(content) ? content : []) {
+      if (block.type !== 'tool_result' || !Array.isArray(block.content)) continue;
+      for (const part of block.content) if (part.type === 'tool_reference') found.add(part.tool_name);
+    }
+  }
+  return tools.filter(({ name, defer_loading }) => defer_loading !== true || found.has(name));
+}
 
 /** Means that the member is not set: `@langchain/anthropic` before 1.0 sends it in each request. */
 const UNSET = -1;
@@ -32,7 +93,7 @@ export interface MessagesRequest extends MappedRequest, CompatibleRequest {
   readonly thinking: ShownThinking;
 }
 
-export function messagesRequest(body: MessagesBody): MessagesRequest {
+function messagesRequest(body: MessagesBody): MessagesRequest {
   const { model, max_tokens, temperature, top_p, stop_sequences: stop, tool_choice, thinking } = body;
   const mapped = conversationMessages(body.system, body.messages);
   const chosen = tool_choice?.type === 'tool' ? tool_choice : undefined;
@@ -63,7 +124,7 @@ export function messagesRequest(body: MessagesBody): MessagesRequest {
 }
 
 /** Returns the members of a body of `POST messages/count_tokens` that count for the tokens of a prompt. */
-export function countTokensRequest(body: CountTokensBody): MappedRequest {
+function countTokensRequest(body: CountTokensBody): MappedRequest {
   const { model, system, messages } = body;
   const tools = visibleTools(body).map(toolOf);
   const mapped = conversationMessages(system, messages);
@@ -121,3 +182,40 @@ function shownThinking(thinking: MessagesBody['thinking']): ShownThinking {
   if (!thinking || thinking.type === 'disabled') return 'none';
   return 'display' in thinking && thinking.display === 'omitted' ? 'omitted' : 'shown';
 }
+
+/**
+ * Converts a body to the form of the schemas, checks it, and names the members that the schema does not have. A body may have 32 MiB,
+ * so other requests run between the steps.
+ *
+ * @throws {ServiceError} `invalid_request`.
+ */
+async function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  body: SentBody,
+  ignore: Ignore,
+): Promise<z.infer<Schema>> {
+  const steps = new Steps();
+  const converted = withoutServerTools(withConvertedBlocks(body, ignore), ignore);
+  if (steps.isOver) await steps.next();
+  const used = checkedBody(schema, converted, Infinity);
+  if (steps.isOver) await steps.next();
+  for (const path of ignoredPaths(converted, used, { inLists: true })) ignore(path);
+  if (steps.isOver) await steps.next();
+  return used;
+}
+
+/** Reads the bodies of `POST messages`. */
+export const MESSAGES_PARSER = {
+  maxBytes: MAX_COMPATIBLE_BODY_BYTES,
+  async parse(body: SentBody, ignore: Ignore): Promise<MessagesRequest> {
+    return messagesRequest(await checked(MessagesBody, body, ignore));
+  },
+};
+
+/** Reads the bodies of `POST messages/count_tokens`. */
+export const COUNT_TOKENS_PARSER = {
+  maxBytes: MAX_COMPATIBLE_BODY_BYTES,
+  async parse(body: SentBody, ignore: Ignore): Promise<MappedRequest> {
+    return countTokensRequest(await checked(CountTokensBody, body, ignore));
+  },
+};

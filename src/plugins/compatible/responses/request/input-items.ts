@@ -10,8 +10,8 @@ import { refused, textAt, type Ignore, type SentBody } from '../../shared/checke
 import { detailOf, effortOf } from '../../shared/common-members.js';
 import { customArguments } from '../../shared/custom-tools.js';
 import { functionName } from '../offered-tools.js';
-import { decodeState, providerState } from '../reasoning-state.js';
-import type { Content, InputItem, ItemOf, MessageItem } from './item-schemas.js';
+import { decodeState, providerState } from '../response/output-items.js';
+import type { Content, InputItem, ItemOf, MessageItem } from './responses-body.js';
 import { SEARCH_NAME, type ToolBody } from './tool-schemas.js';
 
 type AnswerContent = Exclude<AssistantMessage['content'], string>[number];

@@ -1,5 +1,4 @@
-import type { AnswerUsage } from '../../shared/answer-usage.js';
-import type { AnswerFacts } from '../../shared/compatible-answers.js';
+import type { AnswerUsage, AnswerFacts } from '../../shared/compatible-answers.js';
 
 /** The members of a response that repeat the request, or the defaults of the format. */
 export interface ResponseSettings {

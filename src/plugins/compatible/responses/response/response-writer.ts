@@ -8,10 +8,16 @@ import type {
 import type { AnswerFacts } from '../../shared/compatible-answers.js';
 import { openAiError } from '../../shared/error-formats.js';
 import type { ToolOrigin } from '../offered-tools.js';
-import { CALL_ID_PREFIXES, CallItem } from './call-item.js';
-import { MessageItem } from './message-item.js';
-import type { EventBody, ItemStatus, OutputItem } from './output-item.js';
-import { ReasoningItem, type ReasoningForm } from './reasoning-item.js';
+import {
+  CALL_ID_PREFIXES,
+  CallItem,
+  MessageItem,
+  type EventBody,
+  type ItemStatus,
+  type OutputItem,
+  ReasoningItem,
+  type ReasoningForm,
+} from './output-items.js';
 import { responseResource, usageOf, type ResponseSettings, type ResponseState } from './response-resource.js';
 
 /** The maximum length of an answer, in UTF-16 units. The last event repeats the whole answer, so it is kept until then. */

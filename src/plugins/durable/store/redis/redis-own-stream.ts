@@ -1,13 +1,12 @@
 import { elapsedMs, ServiceError, startTimer } from '../../../../plugin-api/core/common.js';
 import { wasNotSent } from '../../../../plugin-api/core/redis.js';
-import { streamId } from '../../identity/stream-identity.js';
+import { streamId } from '../../stream-identity.js';
 import { LogSource } from '../../log/log-reader.js';
 import { evictedStream, type Ending, type StreamLog } from '../../log/stream-log.js';
 import { once, type OwnStream, type StreamReading } from '../stream-store.js';
-import { LogEntries } from './log-entries.js';
+import { LogEntries, StreamCipher } from './log-entries.js';
 import { PendingEnding } from './pending-ending.js';
 import { INTERRUPTED, unavailable, type ClaimedStream, type RedisStreamTools } from './redis-stream-tools.js';
-import { StreamCipher } from './stream-cipher.js';
 import { CLAIM, WRITE, type WriteReply } from './stream-scripts.js';
 
 /** Text is written after this time, or as soon as there is a batch. In milliseconds and UTF-16 units. */

@@ -1,12 +1,12 @@
 import { EndUnknown } from '../../../../plugin-api/core/chat.js';
 import { elapsedMs, isHighSurrogate, ServiceError, startTimer } from '../../../../plugin-api/core/common.js';
 import type { CompletionPart } from '../../../../plugin-api/core/upstreams.js';
-import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
+import { streamId, type StreamAddress } from '../../stream-identity.js';
 import { notRetained, type LoggedParts } from '../../log/log-reader.js';
 import { CLAIM_RELEASED, type Ending } from '../../log/stream-log.js';
 import { once, type StoredStream, type StreamReading } from '../stream-store.js';
 import { INTERRUPTED, WatchedClaim, type RedisStreamTools, type StreamName } from './redis-stream-tools.js';
-import { StreamCipher } from './stream-cipher.js';
+import { StreamCipher } from './log-entries.js';
 import { READER_MS } from './stream-scripts.js';
 
 /** The entries that one command reads. A reader keeps no more than these. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { elapsedMs, ServiceError, sleep, startTimer } from '../../../../plugin-api/core/common.js';
 import { type RedisConnection, RedisUnavailable } from '../../../../plugin-api/core/redis.js';
-import type { StreamAddress } from '../../identity/stream-identity.js';
+import type { StreamAddress } from '../../stream-identity.js';
 import type { Ending } from '../../log/stream-log.js';
 import { MAX_READERS, noSuchStream, tooManyReaders } from '../stream-store.js';
 import { FORGET, LEASE_MS, READ, type ReadReply, type StreamKeys } from './stream-scripts.js';

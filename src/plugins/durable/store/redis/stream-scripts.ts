@@ -37,7 +37,7 @@ export const LEASE_MS = 4_000;
 /** How long a reader counts without a renewal. */
 export const READER_MS = 10_000;
 /** How long the outcome of an abandoned claim, or the ending of a dropped stream, is kept for those who read it. */
-export const LINGER_MS = 5_000;
+const LINGER_MS = 5_000;
 
 /** Times are by the clock of Redis, in milliseconds, because the clocks of replicas differ. */
 const NOW = `

@@ -4,7 +4,7 @@ import {
   CHAT_COMPLETIONS_BODY,
   type ChatCompletionsRequest,
 } from '../../../../../src/plugins/compatible/chat-completions/chat-completions-request.js';
-import { placedField } from '../../../../../src/plugins/compatible/shared/body-fields.js';
+import { placedField } from '../../../../../src/plugins/compatible/shared/error-formats.js';
 
 const HELLO = { role: 'user', content: 'Hello' };
 const TOOL = { type: 'function', function: { name: 'clock' } };

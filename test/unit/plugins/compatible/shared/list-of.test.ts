@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listOf } from '../../../../../src/plugins/compatible/shared/list-of.js';
+import { listOf } from '../../../../../src/plugins/compatible/shared/checked-body.js';
 
 const problemsOf = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues.map(({ path, code }) => [path.join('.'), code]) ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedApiKey } from '../../../../../src/accounts/api-keys/api-keys.service.js';
-import { stateOf } from '../../../../../src/plugins/dashboard/api-keys/listed-keys.js';
+import { stateOf } from '../../../../../src/plugins/dashboard/api-keys/key-table.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 

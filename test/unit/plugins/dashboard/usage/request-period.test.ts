@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { periodIn } from '../../../../../src/plugins/dashboard/usage/request-period.js';
+import { periodIn } from '../../../../../src/plugins/dashboard/usage/request-finder.js';
 
 const NOW = Date.parse('2026-11-27T14:05:00Z');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkedIdempotencyKey } from '../../../../../src/plugins/durable/identity/idempotency-key.js';
+import { checkedIdempotencyKey } from '../../../../../src/plugins/durable/idempotency-keys.js';
 
 describe('an Idempotency-Key', () => {
   it.each(['a', '!~', 'x'.repeat(255), '0b8f2d0e-6f6b-4b52-8a2c-0f6f3f5d8f51'])('may be %j', (key) => {

@@ -1,7 +1,8 @@
+import { ChatError } from '../../client.js';
+import { delay } from '../../client/delay.js';
 import { timeText } from '../../client/time-text.js';
-import { adviceOn, keptFailure } from './failure-advice.js';
-import { cancelStream } from './cancel-stream.js';
 import { completionStream, isCompletionRequest } from './completion-stream.js';
+import { adviceOn, keptFailure } from './failure-advice.js';
 
 /** The service sends something each 15 s. */
 const IDLE_TIMEOUT_MS = 20_000;
@@ -250,4 +251,26 @@ function lostConnectionText(lastTextAt) {
       ? 'No text has arrived yet.'
       : `The last text arrived at ${timeText(new Date(lastTextAt), 'time')}.`;
   return `Connection lost. Reconnecting… ${last}`;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+/** All pauses together take about as long as the service generates without a reader. */
+const MAX_PAUSE_MS = 128_000;
+
+/**
+ * Ends a stream in the service. Without a connection, tries again later: meanwhile the service generates on, and charges.
+ *
+ * @param {import('../../client.js').ChatClient} client
+ * @param {string} streamId
+ */
+async function cancelStream(client, streamId) {
+  for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= MAX_PAUSE_MS; pauseMs *= 2) {
+    try {
+      await client.cancel(streamId);
+      return;
+    } catch (error) {
+      if (!(error instanceof ChatError) || error.kind !== 'unreachable') return;
+    }
+    await delay(pauseMs, undefined, true);
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../../src/platform/common/service-error.js';
-import { MESSAGES_PARSER } from '../../../../../../src/plugins/compatible/messages/body/messages-parser.js';
+import { MESSAGES_PARSER } from '../../../../../../src/plugins/compatible/messages/body/messages-request.js';
 
 const hello = { role: 'user', content: 'Hello' };
 const base = { model: 'acme/fast', max_tokens: 100, messages: [hello] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bodyField } from '../../../../../../src/plugins/compatible/responses/request/body-fields.js';
 import {
+  bodyField,
   RESPONSES_BODY,
   type ResponsesRequest,
 } from '../../../../../../src/plugins/compatible/responses/request/responses-request.js';

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../../src/platform/common/service-error.js';
-import { decodeState, encodeState } from '../../../../../../src/plugins/compatible/responses/reasoning-state.js';
+import {
+  decodeState,
+  encodeState,
+  type ReasoningForm,
+} from '../../../../../../src/plugins/compatible/responses/response/output-items.js';
 import { RESPONSES_BODY } from '../../../../../../src/plugins/compatible/responses/request/responses-request.js';
 import { ResponseWriter } from '../../../../../../src/plugins/compatible/responses/response/response-writer.js';
-import type { ReasoningForm } from '../../../../../../src/plugins/compatible/responses/response/reasoning-item.js';
 import type { AnswerFacts } from '../../../../../../src/plugins/compatible/shared/compatible-answers.js';
 import type { CompletionPart } from '../../../../../../src/upstreams/contract/stream-part.js';
 import { checkEvents, ResponseStreamEvent } from '../../../../../support/open-responses.js';

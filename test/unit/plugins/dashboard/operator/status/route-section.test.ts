@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { StateText } from '../../../../../../src/plugins/dashboard/operator/status/route-section.js';
+import { StateText } from '../../../../../../src/plugins/dashboard/operator/status/routes.controller.js';
 import type { UpstreamStatus } from '../../../../../../src/plugins/dashboard/operator/status/service-status.js';
 
 const AT = Date.parse('2026-11-20T10:00:00.000Z');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { RetainedStreams } from '../../../../../../src/plugins/durable/store/redis/retained-streams.js';
+import { RetainedStreams } from '../../../../../../src/plugins/durable/store/redis/redis-stream-store.js';
 import type { ClaimedStream } from '../../../../../../src/plugins/durable/store/redis/redis-stream-tools.js';
 
 const RETENTION_MS = 60_000;

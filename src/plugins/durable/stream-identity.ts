@@ -1,6 +1,6 @@
 import { createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { canonicalJson, sortedEntries, Steps } from '../../../plugin-api/core/common.js';
-import { invalidRequest } from '../../../plugin-api/core/http.js';
+import { canonicalJson, sortedEntries, Steps } from '../../plugin-api/core/common.js';
+import { invalidRequest } from '../../plugin-api/core/http.js';
 
 const TAG_LENGTH = 8;
 const RADIX = 36;

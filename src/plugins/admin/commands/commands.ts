@@ -9,12 +9,33 @@ import {
   OperatorKeys,
   wireApiKey,
   wireOperatorKey,
+  auditDay,
+  AuditLog,
+  wireEntry,
+  type AccountState,
+  AccountStates,
+  type AccountWithState,
+  stateOf,
 } from '../../../plugin-api/core/accounts.js';
-import { DAY_MS, ServiceError } from '../../../plugin-api/core/common.js';
+import { DAY_MS, ServiceError, csvCell } from '../../../plugin-api/core/common.js';
 import { MICROS } from '../../../plugin-api/core/config.js';
+import {
+  type AccountUsageRow,
+  USAGE_FIGURES,
+  usagePeriod,
+  UsageReports,
+  wireAccountUsage,
+} from '../../../plugin-api/core/usage.js';
+import {
+  createAccount,
+  deleteAccount,
+  prepareSingleSignOn,
+  setPassword,
+  updateAccount,
+} from '../operations/account-operations.js';
 import { accountDisabled } from '../operations/key-operations.js';
 import { revokeOperatorKey } from '../operations/operator-operations.js';
-import { COMMAND, command, CASCADE_FLAGS, operationCommand, type Command, type Options } from './command.js';
+import { COMMAND, command, CASCADE_FLAGS, operationCommand, type Command, type Options, jsonArray } from './command.js';
 
 const MAX_DAYS = 36_500;
 /** Removes a limit. */
@@ -83,7 +104,7 @@ function shownKey(key: ListedApiKey) {
 }
 
 /** @throws {ServiceError} `not_found` for an unknown address. */
-export async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
+async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
   const account = await app.get(AccountsService).findByEmail(email);
   if (account === undefined) throw new ServiceError('not_found', `There is no account "${email}".`);
   return account;
@@ -152,4 +173,125 @@ function countIn(options: KeyOptions, name: 'requests-per-minute' | 'tokens-per-
 
 function invalid(message: string): ServiceError {
   return new ServiceError('invalid_request', message);
+}
+
+/** The commands about the audit log. */
+export const AUDIT_COMMANDS: readonly Command[] = [
+  command({
+    name: 'audit',
+    optional: { email: 'E', action: 'A', from: 'YYYY-MM-DD', to: 'YYYY-MM-DD' },
+    run: async (app, { email, action, from, to }) => {
+      const filter = { action, from: auditDay(from, 'from'), to: auditDay(to, 'to') };
+      const accountId = email === undefined ? undefined : (await app.get(AccountsService).get(email)).id;
+      return jsonArray(app.get(AuditLog).pages({ ...filter, accountId }), wireEntry);
+    },
+  }),
+];
+
+/** The commands that report usage. */
+export const USAGE_COMMANDS: readonly Command[] = [
+  command({
+    name: 'usage',
+    optional: { email: 'E', from: 'YYYY-MM-DD', to: 'YYYY-MM-DD', format: 'json|csv' },
+    run: async (app, { email, from, to, format = 'json' }) => {
+      const period = usagePeriod({ from, to }, Date.now());
+      if (format !== 'json' && format !== 'csv') {
+        throw new ServiceError('invalid_request', '--format must be json or csv.');
+      }
+      const accounts = app.get(AccountsService);
+      const account = email === undefined ? undefined : await accountOf(app, email);
+      const pages = app.get(UsageReports).pages(period.from, period.to, account?.id);
+      const lines = linesOf(pages, accounts);
+      return format === 'json' ? jsonArray(lines, (line) => line) : csv(lines);
+    },
+  }),
+];
+
+const COLUMNS = ['day', 'account_id', 'email', 'model', 'key_id', 'key_prefix', ...USAGE_FIGURES] as const;
+
+type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>;
+
+type Pages<T> = AsyncIterable<readonly T[]>;
+
+async function* linesOf(pages: Pages<AccountUsageRow>, accounts: AccountsService): Pages<Line> {
+  for await (const rows of pages) {
+    const emails = await accounts.emailsOf([...new Set(rows.map(({ accountId }) => accountId))]);
+    yield rows.map((row) => wireAccountUsage(row, emails.get(row.accountId)));
+  }
+}
+
+/** Returns CSV (RFC 4180) in pieces. */
+async function* csv(pages: Pages<Line>): AsyncIterable<string> {
+  yield COLUMNS.join(',');
+  for await (const lines of pages) {
+    for (const line of lines) yield `\r\n${COLUMNS.map((column) => csvCell(line[column])).join(',')}`;
+  }
+}
+
+const required = { email: 'E' } as const;
+
+/** The commands about accounts. */
+export const ACCOUNT_COMMANDS: readonly Command[] = [
+  operationCommand(createAccount, {
+    ...{ name: 'account create', required, optional: { tier: 'T' } },
+    createsDatabase: true,
+    setsPassword: true,
+    shows: shown,
+  }),
+  operationCommand(setPassword, {
+    ...{ name: 'account password', required, flags: ['revoke-keys'] },
+    setsPassword: true,
+    shows: withRevokedKeys,
+  }),
+  operationCommand(prepareSingleSignOn, {
+    ...{ name: 'account single-sign-on', required, flags: ['revoke-keys'] },
+    precondition: 'Set OIDC_ISSUER first, because nobody could sign in to the account.',
+    shows: withRevokedKeys,
+  }),
+  operationCommand(updateAccount, { name: 'account tier', required: { ...required, tier: 'T' }, shows: shown }),
+  operationCommand(updateAccount, {
+    ...{ name: 'account role', required: { ...required, role: 'R' }, flags: CASCADE_FLAGS },
+    shows: ({ id, email, role }) => ({ id, email, role }),
+  }),
+  operationCommand(updateAccount, {
+    ...{ name: 'account disable', required, flags: CASCADE_FLAGS },
+    sets: { disabled: true },
+    shows: (account) => withState({ account, state: stateOf(account) }),
+  }),
+  operationCommand(updateAccount, {
+    ...{ name: 'account enable', required },
+    sets: { disabled: false },
+    shows: (account) => withState({ account, state: stateOf(account) }),
+  }),
+  operationCommand(deleteAccount, { name: 'account delete', required, flags: CASCADE_FLAGS, shows: withState }),
+  command({
+    name: 'account list',
+    run: (app) => Promise.resolve(jsonArray(app.get(AccountStates).pages(), shownInList)),
+  }),
+];
+
+function shown({ id, email, tier }: Pick<Account, 'id' | 'email' | 'tier'>) {
+  return { id, email, tier };
+}
+
+interface ChangedState {
+  readonly account: Pick<Account, 'id' | 'email'>;
+  readonly state: AccountState;
+}
+
+function withState({ account: { id, email }, state }: ChangedState) {
+  return { id, email, state };
+}
+
+function shownInList({ account, state }: AccountWithState) {
+  return { ...shown(account), role: account.role, state, created_at: account.createdAt };
+}
+
+interface ChangedSignIn {
+  readonly account: Account;
+  readonly revokedKeys: number;
+}
+
+function withRevokedKeys({ account, revokedKeys }: ChangedSignIn, options: Options) {
+  return { ...shown(account), ...('revoke-keys' in options && { revoked_keys: revokedKeys }) };
 }
