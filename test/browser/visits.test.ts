@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { signedIn } from '../support/account-session.js';
-import { assetPath } from '../../src/plugins/dashboard/assets/assets.js';
+import { assetPath } from '../../src/plugins/dashboard/assets.controller.js';
 import { MODEL } from '../support/catalog.js';
 import { Latch } from '../support/latch.js';
 import { expectAccessible } from './accessibility.js';
