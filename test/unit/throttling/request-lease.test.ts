@@ -27,32 +27,6 @@ describe('the lease that a request holds', () => {
     return new RequestLease(lease, response as unknown as Response, slots, holdsSlot, () => Promise.resolve());
   }
 
-  it('releases its slot and its tokens when the response closes', () => {
-    const response = new FakeResponse();
-    expect(hold(response).tokens).toBe(7);
-    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
-
-    response.emit('close');
-    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
-    expect(response.listenerCount('close')).toBe(0);
-  });
-
-  it('releases all of it at once for a response that has closed already', () => {
-    hold(new FakeResponse(true));
-    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
-  });
-
-  it('leaves the tokens to their new owner', () => {
-    const response = new FakeResponse();
-    const lease = hold(response);
-    lease.takeOver();
-    response.emit('close');
-    expect(calls).toEqual(['release']);
-
-    lease.settle(5);
-    expect(calls).toEqual(['release', 'settle 5']);
-  });
-
   it('keeps its slot and its tokens beyond the response once it is outlived, until the caller releases them', () => {
     const response = new FakeResponse();
     const lease = hold(response);
@@ -94,13 +68,5 @@ describe('the lease that a request holds', () => {
     expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
     response.emit('close');
     expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
-  });
-
-  it('counts a slot only for a tier that limits streams', () => {
-    const response = new FakeResponse();
-    hold(response, false);
-    expect(slots.takenInTiers).toBe(0);
-    response.emit('close');
-    expect(slots.takenInTiers).toBe(0);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { countAll, keyOf, type AttemptCounter } from '../../../../src/auth/attempts/attempt-counters.js';
-import { KeyCreationLimit } from '../../../../src/auth/attempts/key-creation-limit.js';
 import { RateLimiterCounter } from '../../../../src/auth/attempts/in-process-attempt-counters.js';
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { RecordedCounters } from '../recorded-counters.js';
@@ -121,45 +120,5 @@ describe('a counter of rate-limiter-flexible', () => {
   it('does not read a failure of the store as a refusal', async () => {
     const counter = counterOf({ consume: () => Promise.reject(new Error('away')) });
     await expect(counter.count('key')).rejects.toThrow('away');
-  });
-});
-
-describe('the limit of new API keys', () => {
-  const started = () => {
-    const counters = new RecordedCounters();
-    return { counters, limit: new KeyCreationLimit(counters) };
-  };
-
-  it('is a hundred an hour of one account', () => {
-    expect(started().counters.limits).toEqual([{ name: 'key-creation:account', attempts: 100, withinSeconds: 3600 }]);
-  });
-
-  it('counts a key before it is made, and keeps the count', async () => {
-    const { counters, limit } = started();
-    const made = await limit.count('ada', async () => {
-      await Promise.resolve();
-      counters.calls.push('create');
-      return 'a key';
-    });
-    expect(made).toBe('a key');
-    expect(counters.calls).toEqual(['count key-creation:account', 'create']);
-    expect(counters.keys.get('key-creation:account')).toBe(keyOf('ada'));
-  });
-
-  it('refunds the count when no key was created, before the caller continues', async () => {
-    const { counters, limit } = started();
-    const failed = limit.count('ada', () => Promise.reject(new Error('There are too many keys.')));
-    await expect(failed).rejects.toThrow('There are too many keys.');
-    expect(counters.calls).toEqual(['count key-creation:account', 'withdraw key-creation:account']);
-  });
-
-  it('makes no key that it refuses', async () => {
-    const { counters, limit } = started();
-    counters.refused.set('key-creation:account', 1);
-    const create = () => Promise.reject(new Error('It was created.'));
-    await expect(limit.count('ada', create)).rejects.toMatchObject({
-      code: 'rate_limit_exceeded',
-      message: expect.stringMatching(/account.*too many API keys.*later/i) as string,
-    });
   });
 });

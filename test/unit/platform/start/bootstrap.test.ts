@@ -76,27 +76,6 @@ describe('the file of the configuration', () => {
     expect(applied).toBe(2);
   });
 
-  it('is read again on SIGHUP, and notifies of a change only', () => {
-    start();
-    signal();
-    expect([applied, onReload.mock.calls.length]).toEqual([1, 1]);
-    hasChanged = false;
-    signal();
-    expect([applied, onReload.mock.calls.length]).toEqual([2, 1]);
-  });
-
-  it('is looked at by a timer that does not keep the process alive', () => {
-    const timers: NodeJS.Timeout[] = [];
-    const begin = globalThis.setInterval;
-    vi.spyOn(globalThis, 'setInterval').mockImplementation(((callback: () => void, ms: number) => {
-      const timer = begin(callback, ms);
-      timers.push(timer);
-      return timer;
-    }) as typeof setInterval);
-    start();
-    expect(timers.map((timer) => timer.hasRef())).toEqual([false]);
-  });
-
   it('is not looked at where there is none, but SIGHUP works', () => {
     watched = undefined;
     start();

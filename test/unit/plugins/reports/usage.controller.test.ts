@@ -7,7 +7,7 @@ import { ReportSemaphore } from '../../../../src/usage/queries/report-semaphore.
 import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
 import { UsageReports } from '../../../../src/usage/queries/usage-reports.js';
 import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';
-import { TODAY, TOMORROW, NOW, ROW, FIGURES, pagesOf } from '../../usage/queries/rows.js';
+import { TODAY, NOW, ROW, FIGURES, pagesOf } from '../../usage/queries/rows.js';
 
 const PRINCIPAL = { accountId: 'ada' } as Principal;
 
@@ -31,11 +31,6 @@ describe('the route of reports', () => {
     expect(file.getHeaders()).toMatchObject({ type: 'application/json; charset=utf-8', length: text.length });
     expect(JSON.parse(text)).toMatchObject({ from: '2026-11-20', to: '2026-11-20', usage: [FIGURES] });
     expect(queries.at(-1)).toEqual(['ada', new Date('2026-11-20T00:00:00Z'), TODAY]);
-  });
-
-  it('returns the last thirty days by default', async () => {
-    await controller.own(PRINCIPAL, {});
-    expect(queries.at(-1)).toEqual(['ada', new Date('2026-10-23T00:00:00Z'), TOMORROW]);
   });
 
   it.each([

@@ -1,19 +1,15 @@
+import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { describe, expect, it, beforeEach } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RecordQueue } from '../../../../src/usage/ledger/usage-ledger.js';
 import { RecordWriter, recoverableJson } from '../../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
 import { UsageStore, type DeadLetter } from '../../../../src/usage/store/usage-store.js';
 import { over } from '../../../contract/usage/records.js';
-import { Latch, isOver } from '../../../support/latch.js';
-import { collectLogLines, type LogLine } from './log-lines.js';
-import { ScriptedStore } from './scripted-store.js';
-
-let log: LogLine[];
 
 beforeEach(() => {
-  log = collectLogLines();
+  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
 });
 
 /** A store that refuses records of some ids, and is away at some of its calls. */
@@ -36,9 +32,10 @@ class PickyStore extends UsageStore {
     return Promise.resolve();
   }
 
-  override deadLetter(record: DeadLetter): Promise<void> {
+  /** Takes a moment, so that a writer that does not wait is noticed. */
+  override async deadLetter(record: DeadLetter): Promise<void> {
+    await new Promise(setImmediate);
     this.deadLetters.push(record);
-    return Promise.resolve();
   }
 }
 
@@ -94,74 +91,6 @@ describe('the writer of records', () => {
       id: expect.stringMatching(/^[\w-]{36}$/) as string,
       requestId: undefined,
     });
-  });
-});
-
-const AWAY = () => Promise.reject(new Error('The database is away.'));
-
-const REFUSE = () => Promise.reject(new UnstorableData('A bad one.'));
-
-describe('the writer of records that are refused', () => {
-  const recordOf = (requestId: string) => ({ id: `id ${requestId}`, requestId }) as UsageRecord;
-  const records = ['a', 'b', 'c', 'd', 'e'].map(recordOf);
-
-  it('halves what the store refuses until a part is written', async () => {
-    const store = new ScriptedStore();
-    const refusals = [REFUSE, REFUSE];
-    store.results.append = () => refusals.shift()?.() ?? Promise.resolve();
-    await expect(new RecordWriter(store).writeSome(records)).resolves.toBe(2);
-    expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
-  });
-
-  it('is done only when the dead letter is written', async () => {
-    const store = new ScriptedStore();
-    const latch = new Latch();
-    store.results.append = REFUSE;
-    store.results.deadLetter = () => latch.opened;
-    const writing = new RecordWriter(store).writeSome(records);
-    expect(await isOver(writing)).toBe(false);
-    latch.open();
-    await expect(writing).resolves.toBe(1);
-  });
-
-  it('makes the first record a dead letter when it is refused alone, and says so', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    const writer = new RecordWriter(store);
-    await expect(writer.writeSome(records.slice(0, 2))).resolves.toBe(1);
-    expect(store.calls).toEqual(['append a b', 'append a', 'deadLetter a']);
-    expect(store.deadLetters).toEqual([
-      { id: 'id a', requestId: 'a', reason: 'A bad one.', record: '{"id":"id a","requestId":"a"}' },
-    ]);
-    expect(writer.deadLetterCount).toBe(1);
-    expect(log).toEqual([
-      {
-        level: 'error',
-        line: {
-          msg: 'A usage record became a dead letter: the store refuses its data',
-          requestId: 'a',
-          recordId: 'id a',
-          reason: 'A bad one.',
-        },
-      },
-    ]);
-  });
-
-  it('logs the whole record when the store fails', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    store.results.deadLetter = AWAY;
-    await expect(new RecordWriter(store).writeSome(records.slice(0, 1))).resolves.toBe(1);
-    expect(log.map(({ line }) => line)).toEqual([
-      expect.objectContaining({ requestId: 'a', record: '{"id":"id a","requestId":"a"}' }),
-    ]);
-  });
-
-  it('ends without records, even when the store refuses that', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    await expect(new RecordWriter(store).writeSome([])).resolves.toBe(0);
-    expect([store.calls, store.deadLetters]).toEqual([['append'], []]);
   });
 });
 

@@ -1,23 +1,16 @@
-import { hostname } from 'node:os';
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseAvailability, type HeldLock } from '../../../../src/platform/database/database-availability.js';
 import { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
 
 const SETTLED_MS = 5_000;
-const OUTAGE_MS = 20_000;
-const RECOVERY_MS = 20_000;
 const RECONNECT_MS = 500;
 
 let now: number;
 let queries: { readonly statement: string; readonly values: readonly unknown[] }[];
-/** The processes of this host. */
-let here: readonly { readonly id: string; readonly pid: number }[];
 /** The ids that the lookups for lost connections find, one after the other. */
 let disconnected: (readonly string[])[];
 let failure: Error | undefined;
-/** The statements that fail. */
-let failing: RegExp | undefined;
 let availability: Availability;
 let writers: UsageWriters;
 
@@ -44,9 +37,8 @@ beforeEach(() => {
   now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   queries = [];
-  here = [];
   disconnected = [];
-  failure = failing = undefined;
+  failure = undefined;
   availability = new Availability();
   writers = new UsageWriters(
     {
@@ -54,8 +46,6 @@ beforeEach(() => {
       query(statement: string, values: readonly unknown[] = []) {
         queries.push({ statement, values });
         if (failure !== undefined) return Promise.reject(failure);
-        if (failing?.test(statement) === true) return Promise.reject(new Error('away'));
-        if (statement.startsWith('SELECT id, pid')) return Promise.resolve(here);
         if (!statement.includes('lock_key IS NOT NULL')) return Promise.resolve([]);
         return Promise.resolve((disconnected.shift() ?? []).map((id) => ({ id })));
       },
@@ -68,24 +58,8 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const beats = () => queries.filter(({ statement }) => statement.startsWith('INSERT INTO usage_writers'));
 const lookups = () => queries.filter(({ statement }) => statement.includes('lock_key IS NOT NULL'));
 const removed = () => queries.filter(({ statement }) => /^DELETE .* id IN/.test(statement)).map(({ values }) => values);
-const removesSilent = async (): Promise<boolean> => {
-  queries = [];
-  await writers.removeDead(false);
-  return queries.some(({ statement }) => statement.startsWith('DELETE') && statement.includes('seen_at <'));
-};
 
 describe('the row of this process', () => {
-  it('says who and where it is, and the lock that it holds', async () => {
-    await writers.beat();
-    availability.take(42);
-    await turn();
-    expect(beats().map(({ values }) => values)).toEqual([
-      [writers.id, hostname(), process.pid, null],
-      [writers.id, hostname(), process.pid, 42],
-    ]);
-    expect(beats()[1]?.statement).toContain('lock_key = excluded.lock_key');
-  });
-
   it('is not written by a lock before the process has one, nor after it has left', async () => {
     availability.take(42);
     await turn();
@@ -109,52 +83,6 @@ describe('the row of this process', () => {
   });
 });
 
-describe('processes without a heartbeat', () => {
-  it('are removed by the clock of the database', async () => {
-    expect(await removesSilent()).toBe(true);
-    expect(queries[0]?.statement).toContain('seen_at < extract(epoch from clock_timestamp()) - 60');
-  });
-
-  it.each([
-    ['an outage', OUTAGE_MS + 1, false],
-    ['a pause', OUTAGE_MS, true],
-  ])('are judged after %s of %d ms: %s', async (_, gapMs, areJudged) => {
-    await writers.beat();
-    now += gapMs;
-    await writers.beat();
-    expect(await removesSilent()).toBe(areJudged);
-    now += RECOVERY_MS - 1;
-    expect(await removesSilent()).toBe(areJudged);
-    now += 1;
-    expect(await removesSilent()).toBe(true);
-  });
-});
-
-describe('a database that fails', () => {
-  const DELETIONS = {
-    'the removal of this process': [/^DELETE .* id IN/, () => writers.leave()],
-    'the removal of silent processes': [/^DELETE .*seen_at </, () => writers.removeDead(false)],
-    'the look for processes of this host': [/^SELECT id, pid/, () => writers.removeDead(false)],
-    'the removal of killed processes of this host': [
-      /^DELETE .* id IN/,
-      () => {
-        here = [{ id: 'killed', pid: process.pid }];
-        return writers.removeDead(false);
-      },
-    ],
-    'the look for lost connections': [/lock_key IS NOT NULL/, () => writers.removeDead(true)],
-    'the removal of processes without a connection': [/^DELETE .* id IN/, () => writers.removeDead(true)],
-  } as const;
-
-  it.each(Object.entries(DELETIONS))('is reported by %s', async (_, [statement, act]) => {
-    availability.take(42);
-    now += SETTLED_MS;
-    disconnected = [['dead'], ['dead']];
-    failing = statement;
-    await expect(act()).rejects.toThrow('away');
-  });
-});
-
 describe('processes that have lost their connection', () => {
   beforeEach(() => {
     availability.take(42);
@@ -170,12 +98,6 @@ describe('processes that have lost their connection', () => {
     await writers.removeDead(false);
     expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeGreaterThan(RECONNECT_MS - 10);
     expect(removed()).toEqual([['dead']]);
-  });
-
-  it('are looked for twice only if there are some', async () => {
-    await writers.removeDead(false);
-    expect(lookups()).toHaveLength(1);
-    expect(removed()).toEqual([]);
   });
 
   it('are never this process itself', async () => {

@@ -41,12 +41,6 @@ describe('the watch of the event loop', () => {
     }
   };
 
-  it('does not keep the process alive, and ends with the service', () => {
-    expect(timers.map((timer) => timer.hasRef())).toEqual([false]);
-    loop.onApplicationShutdown();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
   it('reports an overload that lasts once, and its end once', () => {
     pass(10_000, 0);
     expect([loop.isOverloaded, lines]).toEqual([false, []]);

@@ -29,21 +29,6 @@ describe('the bodies in flight', () => {
   const begin = (of: BodyClient, bytes = 0, isHere = false) => bodies.begin(of, { bytes, isHere });
   const counted = () => Object.fromEntries(shed.counts);
 
-  it('of one client are limited in number while they arrive', () => {
-    const one = client('one', { maxArriving: 2 });
-    const reservations = [begin(one), begin(one)];
-
-    expect(() => begin(one)).toThrow(
-      expect.objectContaining({ code: 'concurrency_limit_exceeded', retryAfterSeconds: 1 }),
-    );
-    expect(counted()).toMatchObject({ account_bodies: 1, all_bodies: 0 });
-    begin(client('two', { maxArriving: 2 }));
-    // One that is there already waits for nobody.
-    begin(one, 100, true);
-    reservations[0]?.arrived();
-    begin(one);
-  });
-
   it('of one client are limited in bytes until their requests are over, however they arrive', () => {
     const one = client('one', { maxBytes: 10 * MIB });
     const first = begin(one);
@@ -81,13 +66,6 @@ describe('the bodies in flight', () => {
     }).toThrow(expect.objectContaining({ code: 'unavailable' }));
     begin(client('five'), 64 * 1024).add(64 * 1024);
     expect(counted()).toMatchObject({ account_bodies: 0, all_bodies: 2 });
-  });
-
-  it('of all clients are limited in number while they arrive', () => {
-    const most = MAX_BYTES / (64 * 1024);
-    for (let number = 0; number < most; number++) begin(client(String(number)));
-
-    expect(() => begin(client('more'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
   });
 
   it('leave nothing behind when they are released, in whatever order and however often', () => {

@@ -32,26 +32,6 @@ describe('the reader of bodies', () => {
   };
   const another = () => Object.assign(new PassThrough(), { headers: {}, complete: false });
 
-  it('returns what has arrived, and holds its slot until the response is over', async () => {
-    const text = read();
-    body.write('Hello ');
-    body.end('world');
-    await expect(text).resolves.toBe('Hello world');
-
-    const next = read(another());
-    await expect(Promise.race([next, Promise.resolve('is read')])).resolves.toBe('is read');
-  });
-
-  it('holds nothing, and has no timer, after the client has left', async () => {
-    const text = read();
-    body.end('Hello');
-    Object.assign(response, { closed: true }).emit('close');
-    await text;
-
-    expect(bodies).toMatchObject({ arriving: { total: 0 }, bytes: { total: 0 } });
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
   it('refuses a body that is too slow, with the status for it, and frees its slot', async () => {
     const slow = read();
     const refused = expect(slow).rejects.toMatchObject({
@@ -71,38 +51,6 @@ describe('the reader of bodies', () => {
     const text = read(next);
     next.end('x');
     await expect(text).resolves.toContain('x');
-  });
-
-  it('refuses a second body where one may arrive at a time', async () => {
-    const first = read();
-    await expect(read(another())).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
-    body.end('x');
-    await first;
-  });
-
-  it('refuses a body that comes in too many pieces', async () => {
-    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
-    for (let piece = 0; piece <= 10_000; piece++) body.write('x');
-    await refused;
-  });
-
-  it('refuses a body as soon as it is larger than it may be', async () => {
-    const refused = expect(read(body, 10)).rejects.toMatchObject({ code: 'payload_too_large' });
-    body.write('x'.repeat(11));
-    await refused;
-  });
-
-  it.each<[string, () => void]>([
-    ['while it is read', () => body.destroy()],
-    ['with an error', () => body.destroy(new Error('aborted'))],
-  ])('frees the slot of a client that leaves %s', async (_, leave) => {
-    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
-    leave();
-    await refused;
-    const next = another();
-    const text = read(next);
-    next.end('x');
-    await expect(text).resolves.toBe('x');
   });
 
   it('refuses the body of a client that has left before', async () => {
@@ -130,14 +78,6 @@ describe('the bytes of a body', () => {
 
     expect((await body.wholeInSteps()).equals(Buffer.concat(pieces))).toBe(true);
     expect((await new BodyBytes().wholeInSteps()).length).toBe(0);
-  });
-
-  it('are in order, small and large pieces mixed', () => {
-    const body = new BodyBytes();
-    const pieces = [1, 5_000, 3, 4_095, 4_096, 20_000, 2].map((length, index) => Buffer.alloc(length, index));
-    for (const piece of pieces) body.add(piece);
-
-    expect(body.whole().equals(Buffer.concat(pieces))).toBe(true);
   });
 });
 

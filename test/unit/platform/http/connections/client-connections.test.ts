@@ -12,7 +12,6 @@ import { stopTimersOfService } from '../../../../support/moved-time.js';
 
 const FULL_MS = 2_000;
 const LINGER_MS = 2_000;
-const MAX_WAITING = 100;
 const MAX_CONNECTIONS = 10;
 /** What is read ahead of waiting requests, and one read of the connection. */
 const MAX_READ = (256 + 64) * 1024;
@@ -92,23 +91,6 @@ const listeners = () =>
 const cutOff = () => new Map(shed.counts).get('connections');
 
 describe('a connection with several requests at once', () => {
-  it('handles one after the other, and listens no longer than some of them wait', async () => {
-    const before = listeners();
-    client.send(post('/1'), post('/2'), post('/3'));
-    await handles(1);
-    await until(() => listeners() === before + 3);
-    answer(0);
-    await handles(2);
-    expect(listeners()).toBe(before + 3);
-    answer(1);
-    await handles(3);
-    expect(listeners()).toBe(before);
-    answer(2);
-    await until(() => client.answers.length === 3);
-    expect(client.answers.map(({ body }) => body)).toEqual(['answer 1', 'answer 2', 'answer 3']);
-    expect(handled.map(({ request }) => request.url)).toEqual(['/1', '/2', '/3']);
-  });
-
   it('resets the time limit of the response before', async () => {
     client.send(post('/1'), post('/2'));
     await handles(1);
@@ -116,24 +98,6 @@ describe('a connection with several requests at once', () => {
     answer(0);
     await handles(2);
     expect(socketOfServer().timeout).toBe(0);
-  });
-
-  it('handles none of them when the client has left, and lets go of them', async () => {
-    const before = listeners();
-    client.send(post('/1'), post('/2'), post('/3'));
-    await handles(1);
-    await until(() => listeners() === before + 3);
-    client.leave();
-    await until(() => handled[0]?.response.closed === true);
-    await turn();
-    expect([handled.length, listeners(), connections.count]).toEqual([1, before, 0]);
-  });
-
-  it('is cut at the hundredth that waits, and this is counted once', async () => {
-    client.send(post('/0'), ...Array.from({ length: MAX_WAITING + 1 }, (_, index) => post(`/${index + 1}`)));
-    await client.closed;
-    await until(() => connections.count === 0);
-    expect([handled.length, cutOff()]).toEqual([1, 1]);
   });
 });
 
@@ -259,15 +223,6 @@ describe('a connection with more than may be read ahead', () => {
     client.leave();
     await until(() => connections.count === 0);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('has no timer left when the client leaves before', async () => {
-    await isFull();
-    client.leave();
-    socketOfServer().destroy();
-    await until(() => connections.count === 0);
-    await turn();
-    expect([vi.getTimerCount(), handled.length]).toEqual([0, 1]);
   });
 });
 

@@ -1,11 +1,9 @@
-import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
 import type { Config } from '../../../../../src/platform/config/config.js';
 import type { BodyClients } from '../../../../../src/platform/http/body/bodies-in-flight.js';
 import type { ClientConnection } from '../../../../../src/platform/http/connections/client-connection.js';
 import type { ClientConnections } from '../../../../../src/platform/http/connections/client-connections.js';
-import { limitsItsReader } from '../../../../../src/platform/http/connections/reader-limit.js';
 import { UnreadResponses } from '../../../../../src/platform/http/connections/unread-responses.js';
 
 const CHECK_MS = 1_000;
@@ -59,23 +57,6 @@ afterEach(() => {
 const cutOff = () => new Map(shed.counts).get('unread_answer');
 
 describe('answers that are not read', () => {
-  it('are cut after their time, which is counted', () => {
-    const [unread, read] = [new Connection(1), new Connection(0)];
-    open.push(unread, read);
-    vi.advanceTimersByTime(CHECK_MS + LIMIT_MS);
-    expect([unread.isCut, read.isCut, cutOff()]).toEqual([false, false, 0]);
-    vi.advanceTimersByTime(CHECK_MS);
-    expect([unread.isCut, read.isCut, cutOff()]).toEqual([true, false, 1]);
-  });
-
-  it('are left to their sender if the sender has a limit of its own, as streams have', () => {
-    const [stream, large] = [new Connection(1), new Connection(65 * MIB)];
-    open.push(stream, large);
-    for (const { response } of open) limitsItsReader(response as ServerResponse);
-    vi.advanceTimersByTime(2 * CHECK_MS + LIMIT_MS);
-    expect([stream.isCut, large.isCut, cutOff()]).toEqual([false, false, 0]);
-  });
-
   it('have their time again when 64 KB of them are read', () => {
     const [slow, slower] = [new Connection(MIB), new Connection(MIB)];
     open.push(slow, slower);
@@ -121,9 +102,5 @@ describe('answers that are not read', () => {
     open.push(...greedy);
     vi.advanceTimersByTime(CHECK_MS);
     expect([honest.isCut, greedy.filter(({ isCut }) => isCut).length]).toEqual([false, 3]);
-  });
-
-  it('are looked at by a timer that does not keep the process alive', () => {
-    expect((Reflect.get(answers, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
   });
 });

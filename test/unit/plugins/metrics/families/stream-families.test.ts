@@ -57,19 +57,4 @@ describe('the metrics of streams', () => {
     expect([tokens('input', 'reported'), tokens('output', 'estimated')]).toEqual([6, 7]);
     expect(valueOf(series, 'chat_stream_tokens_total')).toBe(13);
   });
-
-  it('count a failover for each attempt but the last', async () => {
-    const failed = {
-      ...attempt,
-      upstream: 'acme',
-      code: 'upstream_error',
-      firstTextMs: undefined,
-      durationMs: 5,
-    } as const;
-    const answered = { ...attempt, upstream: 'backup', firstTextMs: 5, durationMs: 9 };
-    const series = await seriesAfter({ ...RECORD, attempts: [failed, failed, answered] });
-    expect(valueOf(series, 'chat_upstream_failovers_total', { upstream: 'acme' })).toBe(2);
-    expect(valueOf(series, 'chat_upstream_failovers_total', { upstream: 'backup' })).toBe(0);
-    expect(valueOf(series, 'chat_upstream_errors_total', { upstream: 'acme', code: 'upstream_error' })).toBe(2);
-  });
 });
