@@ -1,11 +1,6 @@
 import { Reflector, type ModuleRef } from '@nestjs/core';
-import type { Provider } from '@nestjs/common';
 import { Strategy } from 'passport';
 import { describe, expect, it } from 'vitest';
-import { AuthModule } from '../../../src/auth/auth.module.js';
-import { InProcessAttemptCounters } from '../../../src/auth/attempts/in-process-attempt-counters.js';
-import { RedisAttemptCounters } from '../../../src/auth/attempts/redis-attempt-counters.js';
-import { AttemptCounters } from '../../../src/auth/attempts/attempt-counters.js';
 import { PLUGIN_STRATEGIES } from '../../../src/auth/strategies/all-strategies.js';
 import { AuthenticationGuard } from '../../../src/auth/strategies/authentication.guard.js';
 import { BearerStrategy } from '../../../src/auth/strategies/bearer.strategy.js';
@@ -48,13 +43,5 @@ describe('the module of authentication', () => {
       message: `${SEND_A_KEY} Or send a token of the team.`,
     });
     expect(tried).toEqual(['bearer', 'session', 'team', 'partner']);
-  });
-
-  it('counts attempts in Redis where there is Redis', () => {
-    const providers = Reflect.getMetadata('providers', AuthModule) as Provider[];
-    const provider = providers.find((one) => 'provide' in one && one.provide === AttemptCounters);
-    const { useFactory } = provider as { useFactory: (redis: unknown) => unknown };
-    expect(useFactory(undefined)).toBeInstanceOf(InProcessAttemptCounters);
-    expect(useFactory({ client: {} })).toBeInstanceOf(RedisAttemptCounters);
   });
 });

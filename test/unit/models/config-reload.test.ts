@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
-import { ConfigError } from '../../../src/platform/config/config-error.js';
 import type { Config } from '../../../src/platform/config/config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
 
@@ -24,22 +23,4 @@ it('a changed file replaces all members of the configuration that it sets, and n
   expect(changed).toEqual(MEMBERS);
   expect(use).toHaveBeenCalledOnce();
   expect(reloads).toMatchObject({ succeeded: 1, failed: 0, last: { result: 'loaded' } });
-});
-
-it('a changed file whose upstreams do not fit their protocols changes nothing, and is counted as a failure', () => {
-  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
-  const config = all('old');
-  const connect = () => {
-    throw new ConfigError(['CONFIG_FILE.upstreams.acme.protocol: is unknown']);
-  };
-  const configure = vi.fn();
-  const reloads = { succeeded: 0, failed: 0, check: vi.fn() };
-  const reload = Reflect.construct(ConfigReload, [config, { connect }, { configure }, reloads]) as ConfigReload;
-
-  expect(reload.apply(() => all('new') as unknown as Config)).toBe(false);
-
-  expect(config).toEqual(all('old'));
-  expect(configure).not.toHaveBeenCalled();
-  const problem = 'CONFIG_FILE.upstreams.acme.protocol: is unknown';
-  expect(reloads).toMatchObject({ succeeded: 0, failed: 1, last: { result: 'invalid', problem } });
 });

@@ -1,11 +1,9 @@
-import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { hostOf, isSecure, publicOriginOf } from '../../../../src/auth/same-origin/public-origin.js';
-import { SameOriginGuard, sourceOf } from '../../../../src/auth/same-origin/same-origin.guard.js';
-import { contextOf, requestWith as requestOf, SESSION } from '../requests.js';
+import { sourceOf } from '../../../../src/auth/same-origin/same-origin.guard.js';
 
 /** @param proxies the value of `TRUST_PROXY`. */
 function requestWith(headers: Record<string, string>, proxies = 0, socket = new Socket()): Request {
@@ -13,31 +11,6 @@ function requestWith(headers: Record<string, string>, proxies = 0, socket = new 
 }
 
 const HOST = { host: 'chat.example' };
-
-describe('the guard of origins', () => {
-  const guard = new SameOriginGuard(new Reflector());
-  const app = { get: () => 0 };
-  const post = (headers: Record<string, string>, method = 'POST') =>
-    contextOf(requestOf({ host: 'chat.example', ...headers }, { session: SESSION }, { method, app, socket: {} }));
-
-  it.each(['GET', 'HEAD', 'OPTIONS'])('lets %s pass from anywhere', (method) => {
-    expect(guard.canActivate(post({ origin: 'https://evil.example' }, method))).toBe(true);
-  });
-
-  it.each<[string, Record<string, string>, RegExp]>([
-    ['of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://chat.example' }, /page of this service\.$/],
-    [
-      'of the same site and another host',
-      { 'sec-fetch-site': 'same-origin', origin: 'https://other.example' },
-      /page of this service\. .*origin.*host.*differ.*proxy.*TRUST_PROXY/,
-    ],
-  ])('sends a page %s the reason for the refusal', (_, headers, reason) => {
-    const message = expect.stringMatching(reason) as string;
-    expect(() => guard.canActivate(post(headers))).toThrow(
-      expect.objectContaining({ code: 'forbidden', message }) as Error,
-    );
-  });
-});
 
 describe('the source of a request', () => {
   const SECURE = { ...HOST, 'x-forwarded-proto': 'https' };

@@ -19,17 +19,6 @@ describe('the security schemes of plugins', () => {
       },
     }) as OpenAPIObject;
 
-  it('stand beside those that are there, and are alternatives where a credential is needed', () => {
-    const document = documentWith({ schemas: {}, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } });
-    describeStrategies(document, [strategy('badge', SCHEME), strategy('silent')]);
-    expect(document.components).toEqual({
-      schemas: {},
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, badge: SCHEME },
-    });
-    expect(document.paths['/closed']?.get?.security).toEqual([{ bearer: [] }, { badge: [] }]);
-    expect(document.paths['/open']?.get).toEqual({ responses: {} });
-  });
-
   it('stand once in each of several operations that share their list', () => {
     const security = [{ bearer: [] }];
     const document = documentWith();
@@ -38,11 +27,5 @@ describe('the security schemes of plugins', () => {
     const { get, delete: remove } = document.paths['/shared'] ?? {};
     expect(get?.security).toEqual([{ bearer: [] }, { badge: [] }]);
     expect(remove?.security).toEqual(get?.security);
-  });
-
-  it('are written where the document has none', () => {
-    const document = documentWith();
-    describeStrategies(document, [strategy('badge', SCHEME)]);
-    expect(document.components).toEqual({ securitySchemes: { badge: SCHEME } });
   });
 });

@@ -14,30 +14,6 @@ beforeEach(() => {
   });
 });
 
-describe('in production, a start', () => {
-  const ensureDevelopmentAccount = vi.fn();
-  const start = (isFirst: boolean): Promise<void> =>
-    welcome(
-      { isFirstStart: () => Promise.resolve(isFirst), ensureDevelopmentAccount } as unknown as DevelopmentAccounts,
-      { production: true } as Config,
-      'http://127.0.0.1:3000',
-      true,
-    );
-
-  it('without accounts shows the command that creates one, and creates none', async () => {
-    const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
-    await start(true);
-    expect(printed).toBe('');
-    expect(warned).toHaveBeenCalledWith(expect.stringContaining('account create --email you@example.com'));
-    expect(ensureDevelopmentAccount).not.toHaveBeenCalled();
-  });
-
-  it('with accounts shows nothing', async () => {
-    await start(false);
-    expect(printed).toBe('');
-  });
-});
-
 it.each([true, false])(
   'a start whose database is unavailable afterwards goes on (production: %s)',
   async (production) => {

@@ -29,16 +29,6 @@ describe('the signal of an attempt', () => {
     context.onEnd(FAILED);
     expect([context.signal.aborted, context.signal.reason]).toEqual([true, OVER]);
   });
-
-  it.each([
-    ['complete', 'The answer is complete.'],
-    ['stopped', 'The completion was stopped.'],
-  ] as const)('aborts when the attempt is %s', (type, message) => {
-    const context = contextOf();
-    const { signal } = context;
-    context.onEnd({ type });
-    expect(signal.reason).toMatchObject({ message });
-  });
 });
 
 describe('the fetch of an attempt', () => {
@@ -56,35 +46,6 @@ describe('the fetch of an attempt', () => {
     await provider.stop();
   });
   const ignore = () => undefined;
-
-  it('sends the request of the protocol, and needs no context', async () => {
-    provider.answers((call) => {
-      call.head(200, { 'content-type': 'text/plain' }).write('a token').end();
-    });
-    const { fetch } = context;
-    const answer = await fetch(`${provider.origin}/token`, { method: 'PUT', headers: { 'x-a': '1' }, body: 'Hi' });
-    expect(await answer.text()).toBe('a token');
-    expect(await provider.call(1)).toMatchObject({ path: '/token', body: 'Hi', headers: { 'x-a': '1' } });
-    expect((await (await fetch(provider.origin)).text()).length).toBeGreaterThan(0);
-  });
-
-  it('counts for the limit of connections', async () => {
-    connections.send(upstream, { url: new URL(provider.origin), headers: {}, body: '{}' }, ignore);
-    await expect(context.fetch(`${provider.origin}/token`)).rejects.toMatchObject({ cause: { code: 'unavailable' } });
-  });
-
-  it.each([
-    ['', undefined],
-    [', although the protocol has a signal of its own', new AbortController().signal],
-  ])('ends with the attempt%s', async (_, signal) => {
-    provider.answers(ignore);
-    const answer = context.fetch(provider.origin, signal && { signal });
-    const failed = expect(answer).rejects.toBe(OVER);
-    const call = await provider.call(1);
-    context.onEnd(FAILED);
-    await failed;
-    await call.over;
-  });
 
   it('ends with the signal of the protocol', async () => {
     provider.answers(ignore);

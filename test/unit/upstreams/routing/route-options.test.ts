@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig, RouteConfig } from '../../../../src/platform/config/config.js';
-import type { GenerationOption, Capability } from '../../../../src/platform/config/capabilities.js';
+import type { GenerationOption } from '../../../../src/platform/config/capabilities.js';
 import type { OptionNames, Protocol } from '../../../../src/upstreams/contract/protocol.js';
 import {
   optionsForRoute,
@@ -81,36 +81,5 @@ describe('the capabilities that a request needs', () => {
       ...['messages.0.content.1: images', 'messages.1.content.1: tools', 'messages.2.content: tools'],
       'messages.2.content.0.content.1: images',
     ]);
-  });
-});
-
-describe('the routes of a request that needs capabilities', () => {
-  const route = (name: string) => ({ model: name, unsupportedOptions: [] }) as unknown as RouteConfig;
-  const can = (...capabilities: Capability[]) => ({ capabilities }) as unknown as Protocol;
-  const protocols: Readonly<Record<string, Protocol>> = {
-    all: can('images', 'tools'),
-    tools: can('tools'),
-    none: {} as Protocol,
-  };
-  const routesFor = (names: readonly string[], needed: readonly Capability[], capabilities?: readonly Capability[]) =>
-    withRoutesFor(
-      { id: 'acme/fast', capabilities, routes: names.map(route) } as unknown as ModelConfig,
-      {},
-      ({ model }) => protocols[model] ?? can(),
-      needed.map((capability) => ({ capability, field: capability })),
-    ).routes.map(({ model }) => model);
-
-  it('are those whose protocol can take it', () => {
-    expect(routesFor(['none', 'tools', 'all'], ['tools'])).toEqual(['tools', 'all']);
-    expect(routesFor(['none', 'tools', 'all'], ['tools', 'images'])).toEqual(['all']);
-  });
-
-  it('are none if the model cannot take it, and the error names the member and the model', () => {
-    expect(() => routesFor(['all'], ['tools', 'images'], ['tools'])).toThrow(
-      expect.objectContaining({
-        code: 'invalid_request',
-        details: [{ field: 'images', message: 'is not supported by the model acme/fast' }],
-      }) as Error,
-    );
   });
 });

@@ -80,27 +80,12 @@ describe('the order of routes', () => {
     expect(order(routes, [0.999])[0]).toBe('large');
   });
 
-  it('leaves out a route that cools down, and fails with the wait only when all do', () => {
-    const routes = [route('a'), route('b', { priority: 2 })];
-    coolDown(route('a'), 90);
-    expect(order(routes)).toEqual(['b']);
-    coolDown(route('b'), 30);
-    const refusal = { code: 'upstream_unavailable', status: 503, retryAfterSeconds: 30 };
-    expect(() => order(routes)).toThrow(expect.objectContaining(refusal));
-  });
-
   it('leaves out a route whose cooldown begins while others are tried', () => {
     const routes = [route('a'), route('b', { priority: 2 }), route('c', { priority: 3 })];
     const trying = routesToTry({ routes, sticky: false } as never, 'ada', states, () => 0);
     expect(trying.next().value).toBe(routes[0]);
     coolDown(route('b'), 30);
     expect(trying.next().value).toBe(routes[2]);
-  });
-
-  it('treats several keys of one provider as several routes', () => {
-    const routes = [route('acme-key-1'), route('acme-key-2')];
-    coolDown(route('acme-key-1'), 30);
-    expect(order(routes)).toEqual(['acme-key-2']);
   });
 
   describe('of a sticky model', () => {

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ClientWithQueryTimeout, PoolConnections } from '../../../../../src/platform/database/postgres/pool-clients.js';
-import { Latch } from '../../../../support/latch.js';
+import { ClientWithQueryTimeout } from '../../../../../src/platform/database/postgres/pool-clients.js';
 
 /** `AuthenticationOk` and `ReadyForQuery`, and `ErrorResponse` with the code of a server that stops. */
 const OPENED = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
@@ -43,52 +42,5 @@ describe('a connection', () => {
     const { client, end } = failing('syntax error');
     await expect(client.query('SELEC 1')).rejects.toThrow('syntax error');
     expect(end).not.toHaveBeenCalled();
-  });
-});
-
-describe('the connections of a pool', () => {
-  afterEach(() => vi.restoreAllMocks());
-
-  const opened = (connections: PoolConnections) => {
-    const client = new connections.Client({ host: '127.0.0.1', port: 1 });
-    return { client, destroy: vi.spyOn(client.connection.stream, 'destroy') };
-  };
-
-  it('are all closed at once', () => {
-    const connections = new PoolConnections();
-    const all = [opened(connections), opened(connections)];
-    const others = opened(new PoolConnections());
-    connections.cut();
-    expect([...all, others].map(({ destroy }) => destroy.mock.calls.length)).toEqual([1, 1, 0]);
-  });
-
-  it('are removed when they have ended', () => {
-    const connections = new PoolConnections();
-    const { client, destroy } = opened(connections);
-    client.emit('end');
-    connections.cut();
-    expect(destroy).not.toHaveBeenCalled();
-  });
-
-  it('are closed if they were idle while another one waited in vain, so that no later query does', async () => {
-    const connections = new PoolConnections();
-    const silent = opened(connections);
-    const [idle, busy, late] = [opened(connections), opened(connections), opened(connections)];
-    const gaveUp = new Latch();
-    const reply = async (sql: string): Promise<void> => {
-      if (sql === 'SELECT 2') return;
-      await gaveUp.opened;
-      if (sql === 'SELECT 1') throw new Error('Query read timeout');
-      await new Promise(() => undefined);
-    };
-    const { prototype }: { prototype: { query(sql: string): Promise<void> } } = pg.Client;
-    vi.spyOn(prototype, 'query').mockImplementation(reply);
-    vi.spyOn(silent.client, 'end').mockResolvedValue();
-    const inVain = silent.client.query('SELECT 1');
-    void busy.client.query('SELECT 3');
-    await late.client.query('SELECT 2');
-    gaveUp.open();
-    await expect(inVain).rejects.toThrow('Query read timeout');
-    expect([idle, busy, late].map(({ destroy }) => destroy.mock.calls.length)).toEqual([1, 0, 0]);
   });
 });

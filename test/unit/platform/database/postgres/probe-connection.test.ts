@@ -40,25 +40,6 @@ function dial(onLate?: () => void): Promise<ProbeConnection> {
 const isLeftWith = (count: number) => waitFor(() => open === count, `${count} connections to be left`);
 
 describe('the connection that checks whether the server replies', () => {
-  it('is lost when the server closes it, which is reported once', async () => {
-    const connection = await dial();
-    expect([connection.isLost, losses]).toEqual([false, []]);
-    sockets[0]?.destroy();
-    await waitFor(() => losses.length > 0, 'the loss');
-    expect(losses).toEqual([connection]);
-    expect(connection.isLost).toBe(true);
-  });
-
-  it('is closed at once, also while the server is silent, and is then not reported as lost', async () => {
-    const connection = await dial();
-    const pending = connection.ping();
-    connection.close();
-    expect(connection.isLost).toBe(true);
-    await expect(pending).rejects.toThrow('Connection terminated');
-    await isLeftWith(0);
-    expect(losses).toEqual([]);
-  });
-
   it('is given up after a second without an answer, and leaves nothing open', async () => {
     isSilent = true;
     await expect(dial()).rejects.toMatchObject({ name: 'ProbeTimeout', message: 'no reply in time' });

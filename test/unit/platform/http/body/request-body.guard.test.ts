@@ -47,46 +47,11 @@ describe('the guard of bodies', () => {
     return { request, context: context as unknown as ExecutionContext };
   }
 
-  it.each(['POST', 'PUT', 'PATCH'])(
-    'reads the body of %s, and validates it against the class of the route',
-    async (method) => {
-      const { request, context } = requestOf(method);
-      expect(await guard.canActivate(context)).toBe(true);
-      expect(request.body).toBeInstanceOf(Anything);
-      expect(request.body).toEqual({ read: true });
-      expect(countRefused).not.toHaveBeenCalled();
-    },
-  );
-
-  it('leaves the validation of a route without a class to the pipe', async () => {
-    const { request, context } = requestOf('POST', 'plain');
-    await guard.canActivate(context);
-    expect(request.body).not.toBeInstanceOf(Anything);
-    expect(request.body).toEqual({ read: true });
-  });
-
-  it('does not read the body of GET', () => {
-    const { request, context } = requestOf('GET');
-    expect(guard.canActivate(context)).toBe(true);
-    expect([request.body, read.mock.calls.length]).toEqual([undefined, 0]);
-  });
-
   it('does not read a body again that middleware has read', async () => {
     const parsed = { parsed: true };
     const { request, context } = requestOf('POST', 'plain', parsed, { 'content-type': 'text/plain' });
     expect(await guard.canActivate(context)).toBe(true);
     expect([request.body, read.mock.calls.length]).toEqual([parsed, 0]);
-  });
-
-  it.each<[string, Buffer | Error, object]>([
-    ['cannot be read', new Error('broken off'), { message: 'broken off' }],
-    ['is not JSON', Buffer.from('{'), { code: 'invalid_request' }],
-    ['is invalid', Buffer.from('{"other":1}'), { details: [{ field: 'other', message: 'is not a known member' }] }],
-  ])('throws at once when the body %s, after the request was counted', async (_, result, error) => {
-    if (result instanceof Error) read.mockRejectedValue(result);
-    else read.mockResolvedValue(result);
-    await expect(guard.canActivate(requestOf('POST').context)).rejects.toMatchObject(error);
-    expect(countRefused).toHaveBeenCalledTimes(1);
   });
 
   it('throws the refusal of a limit instead of the error of the body', async () => {

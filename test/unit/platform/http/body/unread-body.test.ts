@@ -37,17 +37,6 @@ describe('the unread part of a body', () => {
     setHeader.mockReset();
   });
 
-  it.each([
-    ['has arrived', { 'content-length': '5' }, true],
-    ['does not exist', {}, false],
-    ['is empty', { 'content-length': '0' }, false],
-  ])('is left alone where it %s', (_, headers, complete) => {
-    const request = refused(headers, complete);
-    expect([vi.getTimerCount(), request.resume.mock.calls.length, setHeader.mock.calls.length]).toEqual([0, 0, 0]);
-    request.socket.destroySoon();
-    expect(request.socket.closedByNode).toHaveBeenCalledTimes(1);
-  });
-
   it.each(['end', 'close'])('is read at once where it is short, and after its %s the connection stays', (event) => {
     const request = refused({ 'content-length': String(64 * 1024) });
     expect([request.resume.mock.calls.length, setHeader.mock.calls.length]).toEqual([1, 0]);
@@ -55,19 +44,6 @@ describe('the unread part of a body', () => {
     expect([vi.getTimerCount(), request.socket.listenerCount('close')]).toEqual([0, 0]);
     vi.advanceTimersByTime(10_000);
     expect(request.socket.destroy).not.toHaveBeenCalled();
-  });
-
-  it('is no more expected of a client that has left', () => {
-    const request = new FakeRequest({ 'content-length': '5' });
-    Object.assign(request.socket, { destroyed: true });
-    dropRestOfBody(request as unknown as IncomingMessage, { setHeader } as unknown as ServerResponse);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('is over when the connection closes, of which nothing is left', () => {
-    const { socket } = refused({ 'content-length': '5' });
-    socket.emit('close');
-    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('may take two seconds', () => {
@@ -95,15 +71,6 @@ describe('the unread part of a body', () => {
     },
   );
 
-  it('that is long keeps the connection half open after the answer, until it has ended', () => {
-    const request = refused({ 'transfer-encoding': 'chunked' });
-    const { socket } = request;
-    socket.destroySoon();
-    expect([socket.end.mock.calls.length, socket.closedByNode.mock.calls.length]).toEqual([1, 0]);
-    request.emit('end');
-    expect([socket.closedByNode.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
-  });
-
   it('that is long does not keep the connection of a silent client', () => {
     const { socket } = refused({ 'transfer-encoding': 'chunked' });
     socket.destroySoon();
@@ -111,12 +78,5 @@ describe('the unread part of a body', () => {
     expect(ms).toBe(1_000);
     onTimeout?.();
     expect(socket.destroy).toHaveBeenCalledTimes(1);
-  });
-
-  it('that is long, and has arrived before the answer, closes the connection as usual', () => {
-    const request = refused({ 'transfer-encoding': 'chunked' });
-    request.complete = true;
-    request.socket.destroySoon();
-    expect([request.socket.closedByNode.mock.calls.length, request.socket.end.mock.calls.length]).toEqual([1, 0]);
   });
 });
