@@ -1,39 +1,66 @@
 import fc from 'fast-check';
 import { getEventListeners } from 'node:events';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ChatClient, ChatError, type StreamOptions } from '../../../src/client.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ChatClient, ChatError, type ConnectionEvent, type StreamOptions } from '../../../src/client.js';
+import { eventParser } from '../../../src/client/chat-stream.js';
 import { ERRORS } from '../../../src/platform/common/service-error.js';
 
 const REQUEST = { model: 'acme/fast', messages: [{ role: 'user' as const, content: 'Hello!' }] };
 const SSE = { 'content-type': 'text/event-stream', 'x-request-id': 'r1' };
 const chunk = (content: string, done = false) => `data: ${JSON.stringify({ content, done })}\n\n`;
 const DONE = chunk('', true);
+const DURABLE = { ...SSE, 'x-stream-id': 's/1' };
+const part = (id: number, content: string) => `id: ${id}\n${chunk(content)}`;
+const durable = (...blocks: string[]) => new Response(blocks.join(''), { headers: DURABLE });
 const streamOf = (...blocks: string[]) => new Response(blocks.join(''), { headers: SSE });
 
 type Call = Parameters<typeof fetch>;
+type Answer = Response | Error | ((signal: AbortSignal) => Response | Promise<Response>);
+const networkError = () => new TypeError('network error');
 
-/** A client whose requests get these answers, one after the other. */
-function clientWith(...answers: (Response | Error)[]) {
+/** A client whose requests get these answers, one after the other, and then no response. */
+function clientWith(...answers: Answer[]) {
   const calls: Call[] = [];
   const send: typeof fetch = (...call) => {
     calls.push(call);
-    const answer = answers.shift() ?? new Error('There is no answer left.');
-    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    const answer = answers.shift() ?? networkError();
+    if (answer instanceof Error) return Promise.reject(answer);
+    return Promise.resolve(typeof answer === 'function' ? answer(call[1]?.signal as AbortSignal) : answer);
   };
-  return { client: new ChatClient({ baseUrl: 'https://chat.example/api/v1', apiKey: 'csk_1', fetch: send }), calls };
+  const client = new ChatClient({ baseUrl: 'https://chat.example/api/v1', apiKey: 'csk_1', fetch: send });
+  return { client, calls, answers };
 }
 
-/** A body that sends nothing after the text, until its request is aborted. */
-function silentAfter(text: string, signal: AbortSignal | null | undefined): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      signal?.addEventListener('abort', () => {
-        controller.error(new Error('aborted'));
-      });
-      controller.enqueue(new TextEncoder().encode(text));
+/** A response that sends nothing after the text, until its request is aborted. */
+function silentAfter(text: string, headers: Record<string, string> = SSE): (signal: AbortSignal) => Response {
+  return (signal) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        signal.addEventListener('abort', () => {
+          controller.error(new Error('aborted'));
+        });
+        controller.enqueue(new TextEncoder().encode(text));
+      },
+    });
+    return new Response(body, { headers });
+  };
+}
+
+/** No response, until the request is aborted. */
+const silent = (signal: AbortSignal) =>
+  new Promise<Response>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+
+/** A body that breaks before its first byte. */
+const broken = () =>
+  new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      controller.error(networkError());
     },
   });
-}
 
 function abortable() {
   const controller = new AbortController();
@@ -45,7 +72,7 @@ function abortable() {
   };
 }
 
-async function read(answer: Response | Error, options?: StreamOptions): Promise<string[]> {
+async function read(answer: Answer, options?: StreamOptions): Promise<string[]> {
   const texts: string[] = [];
   for await (const text of clientWith(answer).client.stream(REQUEST, options)) texts.push(text);
   return texts;
@@ -158,20 +185,8 @@ describe('the typed client', () => {
   });
 
   it('throws when the connection breaks, and when it is silent', async () => {
-    const broken = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        controller.error(new TypeError('network error'));
-      },
-    });
-    await expect(read(new Response(broken, { headers: SSE }))).rejects.toMatchObject({ kind: 'cut' });
-    const send: typeof fetch = (_, init) =>
-      new Promise((_resolve, reject) => {
-        init?.signal?.addEventListener('abort', () => {
-          reject(new Error('aborted'));
-        });
-      });
-    const silent = new ChatClient({ baseUrl: 'https://chat.example', fetch: send });
-    await expect(silent.complete(REQUEST, { idleTimeoutMs: 5 })).rejects.toMatchObject({ kind: 'cut' });
+    await expect(read(new Response(broken(), { headers: SSE }))).rejects.toMatchObject({ kind: 'cut' });
+    await expect(read(silent, { idleTimeoutMs: 5 })).rejects.toMatchObject({ kind: 'cut' });
   });
 
   it('throws what the service says', async () => {
@@ -219,9 +234,7 @@ describe('the typed client', () => {
 
   it('ends at once when it is aborted while the service is silent', async () => {
     const { signal, abort } = abortable();
-    const send: typeof fetch = (_, init) =>
-      Promise.resolve(new Response(silentAfter(chunk('a'), init?.signal), { headers: SSE }));
-    const stream = new ChatClient({ baseUrl: 'https://chat.example', fetch: send }).stream(REQUEST, { signal });
+    const stream = clientWith(silentAfter(chunk('a'))).client.stream(REQUEST, { signal });
     const reading = (async () => {
       for await (const text of stream) setTimeout(abort, 5, `after ${text}`);
     })();
@@ -231,9 +244,7 @@ describe('the typed client', () => {
   });
 
   it('calls an answer cut that is silent after its first text', async () => {
-    const send: typeof fetch = (_, init) =>
-      Promise.resolve(new Response(silentAfter(chunk('a'), init?.signal), { headers: SSE }));
-    const client = new ChatClient({ baseUrl: 'https://chat.example', fetch: send });
+    const { client } = clientWith(silentAfter(chunk('a')));
     await expect(client.complete(REQUEST, { idleTimeoutMs: 20 })).rejects.toMatchObject({
       kind: 'cut',
       partialText: 'a',
@@ -241,18 +252,13 @@ describe('the typed client', () => {
   });
 
   it('knows the request and the limits of a refusal, too, also when its body does not arrive', async () => {
-    const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        controller.error(new TypeError('network error'));
-      },
-    });
     const headers = {
       'x-request-id': 'r2',
       'x-ratelimit-limit': '20',
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': '7',
     };
-    const stream = clientWith(new Response(body, { status: 429, headers })).client.stream(REQUEST);
+    const stream = clientWith(new Response(broken(), { status: 429, headers })).client.stream(REQUEST);
     const facts = { requestId: 'r2', rateLimits: { requests: { limit: 20, remaining: 0, resetSeconds: 7 } } };
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       kind: 'refused',
@@ -273,19 +279,10 @@ describe('the typed client', () => {
   });
 
   it('ends the request when the loop is left', async () => {
-    let cancelled = false;
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        controller.enqueue(new TextEncoder().encode(chunk('a') + chunk('b')));
-      },
-    });
-    const send: typeof fetch = (_, init) => {
-      init?.signal?.addEventListener('abort', () => (cancelled = true));
-      return Promise.resolve(new Response(body, { headers: SSE }));
-    };
-    const stream = new ChatClient({ baseUrl: 'https://chat.example', fetch: send }).stream(REQUEST);
+    const { client, calls } = clientWith(silentAfter(chunk('a') + chunk('b')));
+    const stream = client.stream(REQUEST);
     for await (const text of stream) if (text === 'a') break;
-    expect(cancelled).toBe(true);
+    expect(calls[0]?.[1]?.signal?.aborted).toBe(true);
     expect(stream.state).toEqual({ status: 'stopped', partialText: 'a' });
   });
 
@@ -297,9 +294,6 @@ describe('the typed client', () => {
 });
 
 describe('the receipt of a stream', () => {
-  afterEach(() => {
-    vi.useRealTimers();
-  });
   const missing = () => Response.json({ error: { code: 'not_found', message: 'No such stream.' } }, { status: 404 });
 
   it('is requested again while it is missing, for three seconds', async () => {
@@ -334,18 +328,12 @@ describe('the receipt of a stream', () => {
 });
 
 describe('a durable stream of the typed client', () => {
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  });
-  const part = (id: number, content: string) => `id: ${id}\n${chunk(content)}`;
-  const durable = (...blocks: string[]) => new Response(blocks.join(''), { headers: { ...SSE, 'x-stream-id': 's/1' } });
   const OPTIONS = { idempotencyKey: 'key-1' };
 
   it('continues after the last event when the connection ends', async () => {
     const { client, calls } = clientWith(
       durable(part(1, 'He'), part(2, 'l')),
-      new TypeError('network error'),
+      networkError(),
       new Response('', { status: 503, headers: { 'retry-after': '0' } }),
       durable(part(3, 'lo'), DONE),
     );
@@ -399,7 +387,7 @@ describe('a durable stream of the typed client', () => {
   });
 
   it('requests again with the same key when no response arrived', async () => {
-    const { client, calls } = clientWith(new TypeError('network error'), durable(part(1, 'Hello'), DONE));
+    const { client, calls } = clientWith(networkError(), durable(part(1, 'Hello'), DONE));
     expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
     expect(calls.map(([, init]) => [init?.method, init?.body])).toEqual([
       ['POST', JSON.stringify(REQUEST)],
@@ -412,7 +400,7 @@ describe('a durable stream of the typed client', () => {
     ['it failed', [durable(part(1, 'Hel'), 'event: error\ndata: {"content":"","done":false}\n\n')], OPTIONS, 'failed'],
     ['it is no longer stored', [durable(part(1, 'Hel')), new Response('', { status: 404 })], OPTIONS, 'refused'],
     ['it broke too often', [durable(part(1, 'Hel')), durable()], { ...OPTIONS, maxReconnects: 1 }, 'cut'],
-    ['the caller asked for no durable stream', [new TypeError('network error')], {}, 'unreachable'],
+    ['the caller asked for no durable stream', [networkError()], {}, 'unreachable'],
   ])('does not continue when %s', async (_, answers, options, kind) => {
     const { client, calls } = clientWith(...answers);
     const partialText = kind === 'unreachable' ? '' : 'Hel';
@@ -426,8 +414,8 @@ describe('a durable stream of the typed client', () => {
     const busy = (seconds: string) => new Response('', { status: 503, headers: { 'retry-after': seconds } });
     const { client, calls } = clientWith(
       durable(part(1, 'He')),
-      new TypeError('network error'),
-      new TypeError('network error'),
+      networkError(),
+      networkError(),
       busy('3'),
       busy('3600'),
       durable(part(2, 'l')),
@@ -447,11 +435,7 @@ describe('a durable stream of the typed client', () => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const { signal, abort } = abortable();
-    const { client, calls } = clientWith(
-      durable(part(1, 'Hel')),
-      durable(part(2, 'l')),
-      new TypeError('network error'),
-    );
+    const { client, calls } = clientWith(durable(part(1, 'Hel')), durable(part(2, 'l')), networkError());
     const stream = client.stream(REQUEST, { ...OPTIONS, signal });
     const reading = (async () => {
       for await (const text of stream) expect(text).not.toBe('');
@@ -468,11 +452,7 @@ describe('a durable stream of the typed client', () => {
   it('leaves nothing on a signal that many streams share', async () => {
     vi.useFakeTimers();
     const { signal } = abortable();
-    const { client } = clientWith(
-      durable(part(1, 'Hel')),
-      new TypeError('network error'),
-      durable(part(2, 'lo'), DONE),
-    );
+    const { client } = clientWith(durable(part(1, 'Hel')), networkError(), durable(part(2, 'lo'), DONE));
     const answer = client.complete(REQUEST, { ...OPTIONS, signal });
     await vi.advanceTimersByTimeAsync(1_000);
     expect((await answer).text).toBe('Hello');
@@ -501,5 +481,195 @@ describe('a durable stream of the typed client', () => {
       ['https://chat.example/api/v1/chat/streams/s%2F1', 'DELETE'],
     ]);
     expect(calls.at(-1)?.[1]?.keepalive).toBe(true);
+  });
+});
+
+/** The events of a browser's network, on the global object. */
+function browserNetwork() {
+  const target = new EventTarget();
+  vi.stubGlobal('addEventListener', target.addEventListener.bind(target));
+  vi.stubGlobal('removeEventListener', target.removeEventListener.bind(target));
+  return {
+    report: (name: 'online' | 'offline') => {
+      target.dispatchEvent(new Event(name));
+    },
+  };
+}
+
+describe('a durable stream that loses its connection', () => {
+  let made: ReturnType<typeof clientWith>;
+  let events: ConnectionEvent[];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    events = [];
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  function ask(answers: Answer[], options: StreamOptions = {}): Promise<{ readonly text: string }> {
+    made = clientWith(...answers);
+    const onConnection = (event: ConnectionEvent) => void events.push(event);
+    return made.client.complete(REQUEST, { idempotencyKey: 'key', onConnection, ...options });
+  }
+  const types = () => events.map(({ type }) => type);
+
+  it('reports when the connection is lost, when it connects again, and when it continues', async () => {
+    vi.setSystemTime(1_000);
+    const answer = ask([durable(part(1, 'Hel')), networkError(), durable(part(2, 'lo'), DONE)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await answer).text).toBe('Hello');
+    expect(events).toEqual([
+      { type: 'lost', lastTextAt: 1_000, error: expect.objectContaining({ kind: 'cut' }) as unknown },
+      { type: 'reconnecting', attempt: 1 },
+      { type: 'reconnecting', attempt: 2 },
+      { type: 'resumed', attempts: 2 },
+    ]);
+  });
+
+  it('does not know a time of the last text before the first text', async () => {
+    const answer = ask([networkError(), durable(part(1, 'Hello'), DONE)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await answer;
+    expect(events[0]).toMatchObject({ type: 'lost', lastTextAt: undefined, error: { kind: 'unreachable' } });
+  });
+
+  it('reconnects for as long as the service keeps the stream, if there is no limit', async () => {
+    const answer = ask([durable(part(1, 'Hel'))], { maxReconnects: Infinity });
+    const gone = expect(answer).rejects.toMatchObject({ kind: 'refused', status: 404, partialText: 'Hel' });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    // The pauses are 0.25 + 0.5 + 1 + 2 + 4 + 8 s, and then 10 s each.
+    expect(made.calls.length).toBe(1 + 6 + Math.floor((3_600 - 15.75) / 10));
+    made.answers.splice(0, Infinity, new Response('', { status: 404 }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    await gone;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('spreads the attempts of many clients', async () => {
+    vi.mocked(Math.random).mockReturnValue(0);
+    const answer = ask([durable(part(1, 'Hel')), durable(part(2, 'lo'), DONE)]);
+    await vi.advanceTimersByTimeAsync(124);
+    expect(made.calls.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect((await answer).text).toBe('Hello');
+  });
+
+  it('waits before each request to a service that sends Retry-After: 0', async () => {
+    const busy = () => new Response('', { status: 503, headers: { 'retry-after': '0' } });
+    const answer = ask([durable(part(1, 'Hel')), busy(), busy(), durable(part(2, 'lo'), DONE)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(made.calls.length).toBe(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await answer).text).toBe('Hello');
+  });
+
+  it('connects at once when the browser is online again, and leaves no listener behind', async () => {
+    const network = browserNetwork();
+    const removed = vi.spyOn(globalThis, 'removeEventListener');
+    const added = vi.spyOn(globalThis, 'addEventListener');
+    const answer = ask(
+      [durable(part(1, 'Hel')), networkError(), networkError(), networkError(), networkError(), networkError()],
+      { maxReconnects: Infinity },
+    );
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(made.calls.length).toBe(6);
+    made.answers.splice(0, Infinity, durable(part(2, 'lo'), DONE));
+    network.report('online');
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await answer).text).toBe('Hello');
+    expect(removed.mock.calls).toHaveLength(added.mock.calls.length);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('does not wait for the connection to break when the browser is offline', async () => {
+    const network = browserNetwork();
+    const answer = ask([silentAfter(part(1, 'Hel'), DURABLE), durable(part(2, 'lo'), DONE)]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(types()).toEqual([]);
+    network.report('offline');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(types()).toEqual(['lost']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await answer).text).toBe('Hello');
+    expect(types()).toEqual(['lost', 'reconnecting', 'resumed']);
+  });
+
+  it('has a separate time limit for the head of a response, and repeats the request for four minutes', async () => {
+    const options = { maxReconnects: Infinity, idleTimeoutMs: 20_000, headTimeoutMs: 40_000 };
+    const answer = expect(ask(Array<Answer>(9).fill(silent), options)).rejects.toMatchObject({ kind: 'cut' });
+    await vi.advanceTimersByTimeAsync(39_999);
+    expect(made.calls.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(made.calls.length).toBe(2);
+    await vi.advanceTimersByTimeAsync(300_000);
+    await answer;
+    expect(made.calls.length).toBe(6);
+  });
+
+  it('counts the silence from the head of the response on', async () => {
+    const answer = ask([silentAfter('', DURABLE), durable(part(1, 'Hello'), DONE)], {
+      idleTimeoutMs: 20_000,
+      headTimeoutMs: 40_000,
+    });
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(types()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(types()).toEqual(['lost']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await answer).text).toBe('Hello');
+  });
+});
+
+const STREAM = [
+  ': keep-alive',
+  '',
+  'data: {"content":"Hä"}',
+  '',
+  'event: error',
+  'data:no space',
+  'data:  two: lines',
+  'id: 7',
+  '',
+  'event: nothing',
+  '',
+  'id: bad\0id',
+  'data',
+  '',
+  'id',
+  'retry: 10',
+  'data: 🦜',
+  '',
+  '',
+];
+const EVENTS = [
+  { event: '', data: '{"content":"Hä"}', id: '' },
+  { event: 'error', data: 'no space\n two: lines', id: '7' },
+  { event: '', data: '', id: '7' },
+  { event: '', data: '🦜', id: '' },
+];
+
+describe('the parser of events', () => {
+  it.each([
+    ['LF', '\n'],
+    ['CR', '\r'],
+    ['CR and LF', '\r\n'],
+  ])('finds them whatever the pieces are, with lines that end with %s', (_, lineEnd) => {
+    const text = STREAM.join(lineEnd) + 'data: started';
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length)), (cuts) => {
+        const places = [0, ...cuts.sort((one, other) => one - other), text.length];
+        const pieces = places.slice(1).map((end, index) => text.slice(places[index], end));
+        const parse = eventParser();
+        expect(pieces.flatMap(parse)).toEqual(EVENTS);
+      }),
+    );
+  });
+
+  it('returns nothing of an incomplete event', () => {
+    const parse = eventParser();
+    expect(parse('data: {"content":"a"}\n')).toEqual([]);
+    expect(parse('\n')).toHaveLength(1);
   });
 });

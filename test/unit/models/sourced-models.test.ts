@@ -47,8 +47,6 @@ beforeEach(() => {
 afterEach(() => {
   models?.onModuleDestroy();
   expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const definition = (name: string) => ({

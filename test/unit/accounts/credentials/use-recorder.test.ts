@@ -33,7 +33,6 @@ describe('the moments of last use', () => {
   });
   afterEach(async () => {
     await recorder.beforeApplicationShutdown();
-    vi.useRealTimers();
   });
 
   it('that come while an earlier one is written are written afterwards', async () => {

@@ -64,3 +64,26 @@ describe('an open stream with a credential of a plugin', () => {
     over();
   });
 });
+
+it('a stream is refused above MAX_STREAMS, which is counted, and while the process stops', () => {
+  const [drainState, shed] = [new DrainState(), new ShedLoad()];
+  const watch = vi.fn<CredentialWatch['watch']>(() => () => undefined);
+  const streams = new OpenStreams(
+    { watch } as unknown as CredentialWatch,
+    drainState,
+    shed,
+    { maxStreams: 1 } as Config,
+    now,
+  );
+  const principal = { accountId: 'ada', credential: { kind: 'session', sessionId: 's1' } } as Principal;
+  const over = streams.add(principal, vi.fn());
+  const unavailable = expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }) as Error;
+  expect(() => streams.add(principal, vi.fn())).toThrow(unavailable);
+  expect([...shed.counts]).toContainEqual(['streams', 1]);
+  over();
+  drainState.begin();
+  expect(() => streams.add(principal, vi.fn())).toThrow(
+    expect.objectContaining({ code: 'shutting_down', headers: { Connection: 'close' } }),
+  );
+  expect([streams.count, watch.mock.calls.length]).toEqual([0, 1]);
+});

@@ -47,6 +47,19 @@ describe('the fetch of an attempt', () => {
   });
   const ignore = () => undefined;
 
+  it.each([
+    ['', undefined],
+    [', although the protocol has a signal of its own', new AbortController().signal],
+  ])('ends with the attempt%s', async (_, signal) => {
+    provider.answers(ignore);
+    const answer = context.fetch(provider.origin, signal && { signal });
+    const failed = expect(answer).rejects.toBe(OVER);
+    const call = await provider.call(1);
+    context.onEnd(FAILED);
+    await failed;
+    await call.over;
+  });
+
   it('ends with the signal of the protocol', async () => {
     provider.answers(ignore);
     const own = new AbortController();

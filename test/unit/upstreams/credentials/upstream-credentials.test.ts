@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Credential } from '../../../../src/upstreams/contract/credential.js';
 import { credentialsUnavailable } from '../../../../src/upstreams/contract/provider-failure.js';
 import { UpstreamCredentials } from '../../../../src/upstreams/credentials/upstream-credentials.js';
@@ -18,9 +18,6 @@ beforeEach(() => {
   now = Date.parse('2026-11-26');
   obtain.mockReset().mockImplementation(() => Promise.resolve(credential()));
   cache = new UpstreamCredentials(obtain, () => now);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 describe('the credentials of an upstream', () => {
@@ -112,6 +109,14 @@ describe('a source of credentials that fails', () => {
 });
 
 describe('credentials that the provider refuses', () => {
+  it('are replaced once for all requests that were refused', async () => {
+    const first = await cache.get();
+    const renewed = await Promise.all(Array.from({ length: 200 }, async () => cache.renew(first)));
+    expect(new Set(renewed)).toEqual(new Set([await cache.get()]));
+    expect(renewed[0]).not.toBe(first);
+    expect(obtain).toHaveBeenCalledTimes(2);
+  });
+
   it('are replaced each time if the provider has accepted them before', async () => {
     for (let refusals = 1; refusals <= 3; refusals++) {
       const present = await cache.get();

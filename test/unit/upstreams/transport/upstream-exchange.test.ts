@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../../src/platform/common/service-error.js';
 import type { UpstreamRequest } from '../../../../src/upstreams/contract/protocol.js';
 import { UpstreamExchange } from '../../../../src/upstreams/transport/upstream-exchange.js';
 import { PlayedConnection, turn } from '../played-connection.js';
@@ -22,7 +23,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
 });
 
 function begin(line = new PlayedConnection()) {
@@ -114,6 +114,15 @@ describe('an exchange that fails', () => {
     late?.line.breaks();
     now.mockRestore();
     expect([early?.exchange.wasSentTooLate, late?.exchange.wasSentTooLate]).toEqual([true, false]);
+  });
+
+  it.each<[string, (line: PlayedConnection) => void]>([
+    ['after the head', (line) => line.head().breaks()],
+    ['for another reason', (line) => line.breaks('UND_ERR_HEADERS_OVERFLOW')],
+  ])('%s was not sent too late', (_, fail) => {
+    const { line, exchange } = begin(new PlayedConnection({ reused: true }));
+    fail(line);
+    expect([exchange.wasSentTooLate, exchange.failure]).toEqual([false, expect.any(ServiceError)]);
   });
 });
 

@@ -34,6 +34,22 @@ describe('a shared reservation', () => {
     expect(await reservation.grow(6, 16)).toBe(true);
   });
 
+  it('makes money available when a stream costs less, and not when its record is stored', async () => {
+    const budget = new Budget(1_000);
+    const reservation = new SharedReservation(budget.write);
+    await reservation.grow(20, 1);
+    reservation.take(20);
+    reservation.change(20, 5);
+    expect(reservation.take(15)).toBe(true);
+    // The first stream is now in the ledger: its money is spent.
+    budget.spent += 5;
+    reservation.stored(5);
+    expect(reservation.take(1)).toBe(false);
+    expect(reservation.hasSpare).toBe(true);
+    await reservation.shrink();
+    expect([budget.row, reservation.hasSpare]).toEqual([15, false]);
+  });
+
   it('writes no row when money is given back while the budget refuses it', async () => {
     const budget = new Budget(0, true);
     const reservation = new SharedReservation(budget.write);
@@ -42,6 +58,36 @@ describe('a shared reservation', () => {
     budget.finish();
     await both;
     expect(writes).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not count money twice that was spent while the row was written', async () => {
+    const budget = new Budget(1_000, true);
+    const reservation = new SharedReservation(budget.write);
+    const first = reservation.grow(20, 1);
+    budget.finish();
+    await first;
+    reservation.take(20);
+    const second = reservation.grow(20, 1);
+    reservation.stored(20);
+    budget.spent += 20;
+    budget.finish();
+    expect(await second).toBe(true);
+    // The row has 40, of which 20 were spent meanwhile.
+    expect([reservation.take(20), reservation.take(1)]).toEqual([true, false]);
+  });
+
+  it('lets streams take only what both amounts cover while the row shrinks', async () => {
+    const budget = new Budget(1_000, true);
+    const reservation = new SharedReservation(budget.write);
+    const grown = reservation.grow(20, 1);
+    budget.finish();
+    await grown;
+    reservation.take(5);
+    const shrunk = reservation.shrink();
+    expect(reservation.take(1)).toBe(false);
+    budget.finish();
+    await shrunk;
+    expect([budget.row, reservation.take(1)]).toEqual([5, false]);
   });
 
   it('writes the row again after a write whose result is not known', async () => {

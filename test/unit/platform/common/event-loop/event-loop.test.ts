@@ -29,8 +29,6 @@ describe('the watch of the event loop', () => {
   });
   afterEach(() => {
     loop.onApplicationShutdown();
-    vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   /** Lets time pass, with turns of the event loop that are this late. */

@@ -8,7 +8,6 @@ describe('rounds', () => {
   });
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
   });
 
   it('begin each time after the time that the round before has returned', async () => {
@@ -77,8 +76,6 @@ describe('hourly jobs', () => {
   afterEach(async () => {
     await jobs.beforeApplicationShutdown();
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   describe('hourly jobs', () => {

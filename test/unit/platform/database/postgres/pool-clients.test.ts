@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import pg from 'pg';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ClientWithQueryTimeout } from '../../../../../src/platform/database/postgres/pool-clients.js';
 
 /** `AuthenticationOk` and `ReadyForQuery`, and `ErrorResponse` with the code of a server that stops. */
@@ -10,8 +10,6 @@ const FIELDS = 'SFATAL\0C57P01\0Mterminating connection due to administrator com
 const ENDED = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([FIELDS.length + 4]), Buffer.from(FIELDS)]);
 
 describe('a connection', () => {
-  afterEach(() => vi.restoreAllMocks());
-
   it('survives a server that ends it with the reply that opens it', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined).once('data', () => socket.end(Buffer.concat([OPENED, ENDED])));

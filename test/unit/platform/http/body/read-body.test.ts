@@ -53,6 +53,12 @@ describe('the reader of bodies', () => {
     await expect(text).resolves.toContain('x');
   });
 
+  it('refuses a body as soon as it is larger than it may be', async () => {
+    const refused = expect(read(body, 10)).rejects.toMatchObject({ code: 'payload_too_large' });
+    body.write('x'.repeat(11));
+    await refused;
+  });
+
   it('refuses the body of a client that has left before', async () => {
     body.destroy();
     await once(body, 'close');

@@ -37,6 +37,17 @@ describe('the unread part of a body', () => {
     setHeader.mockReset();
   });
 
+  it.each([
+    ['has arrived', { 'content-length': '5' }, true],
+    ['does not exist', {}, false],
+    ['is empty', { 'content-length': '0' }, false],
+  ])('is left alone where it %s', (_, headers, complete) => {
+    const request = refused(headers, complete);
+    expect([vi.getTimerCount(), request.resume.mock.calls.length, setHeader.mock.calls.length]).toEqual([0, 0, 0]);
+    request.socket.destroySoon();
+    expect(request.socket.closedByNode).toHaveBeenCalledTimes(1);
+  });
+
   it.each(['end', 'close'])('is read at once where it is short, and after its %s the connection stays', (event) => {
     const request = refused({ 'content-length': String(64 * 1024) });
     expect([request.resume.mock.calls.length, setHeader.mock.calls.length]).toEqual([1, 0]);
@@ -78,5 +89,12 @@ describe('the unread part of a body', () => {
     expect(ms).toBe(1_000);
     onTimeout?.();
     expect(socket.destroy).toHaveBeenCalledTimes(1);
+  });
+
+  it('that is long, and has arrived before the answer, closes the connection as usual', () => {
+    const request = refused({ 'transfer-encoding': 'chunked' });
+    request.complete = true;
+    request.socket.destroySoon();
+    expect([request.socket.closedByNode.mock.calls.length, request.socket.end.mock.calls.length]).toEqual([1, 0]);
   });
 });

@@ -51,7 +51,6 @@ beforeEach(() => {
 afterEach(() => {
   answers.onApplicationShutdown();
   expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
 });
 
 const cutOff = () => new Map(shed.counts).get('unread_answer');

@@ -64,38 +64,4 @@ describe('a conversation', () => {
     expect(conversation.isEmpty).toBe(true);
     expect(conversation.messages('', asked('Next?'))).toEqual([NEXT]);
   });
-
-  it('sends images with their question, and calls with their results', () => {
-    const conversation = new Conversation();
-    const turn = conversation.ask('What is this?', ['data:image/png;base64,AA==']);
-    turn.calls = [
-      { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' }, result: 'A cat.' },
-      { id: 'b', type: 'function', function: { name: 'wait', arguments: '{}' } },
-    ];
-    turn.end('complete');
-    const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } });
-    expect(conversation.messages('', asked(''))).toEqual([
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'What is this?' },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
-        ],
-      },
-      { role: 'assistant', content: null, tool_calls: [call('a', 'look'), call('b', 'wait')] },
-      { role: 'tool', tool_call_id: 'a', content: 'A cat.' },
-      { role: 'tool', tool_call_id: 'b', content: 'There is no result.' },
-    ]);
-  });
-
-  it('keeps the answer of another model beside an answer, also beside a new one', () => {
-    const conversation = withTurn('Yes.', 'complete');
-    const [first] = conversation.turns;
-    if (first === undefined) throw new Error('The turn is missing.');
-    const other = conversation.askBeside(first);
-    expect(conversation.turns).toEqual([first]);
-    expect([conversation.besideOf(first), conversation.besideOf(other)]).toEqual([other, first]);
-    conversation.branchOff(first);
-    expect([conversation.besideOf(first), conversation.besideOf(other)]).toEqual([other, first]);
-  });
 });

@@ -1,9 +1,5 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { WatchedClaim } from '../../../../../../src/plugins/durable/store/redis/redis-stream-tools.js';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 it('a claim is over when it was seen expired for a second without a break, as Redis may have answered its owner late', () => {
   vi.useFakeTimers({ toFake: ['performance'] });

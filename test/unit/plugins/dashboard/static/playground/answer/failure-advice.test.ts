@@ -31,23 +31,6 @@ describe('the advice on a failure', () => {
     if (status === 401 || status >= 429) expect(advice.canRetry).toBe(true);
   });
 
-  it('of a wrong request names each field', () => {
-    const details = [
-      { field: 'max_tokens', message: 'must be an integer' },
-      { field: 'messages.1.content', message: 'must not be empty' },
-      { field: 'other', message: 'is not known' },
-    ];
-    expect(refused({ status: 400, code: 'invalid_request', details }).lines).toEqual([
-      'Max tokens must be an integer',
-      'Message 2 must not be empty',
-      'other is not known',
-    ]);
-  });
-
-  it('of an ended session leads to where one signs in', () => {
-    expect(refused({ status: 401, code: 'unauthenticated' }).link?.href).toBe('/sign-in');
-  });
-
   it('of a limit says which, how long to wait, and where to see what is left', () => {
     const advice = refused({ status: 429, code: 'rate_limit_exceeded', retryAt: Date.now() + 41_500 });
     expect(advice).toMatchObject({
@@ -56,21 +39,6 @@ describe('the advice on a failure', () => {
       waitSeconds: 42,
       link: { href: '/usage' },
     });
-  });
-
-  it('of a broken stream says that the answer is incomplete', () => {
-    expect(adviceOn(failure({ kind: 'cut' }), true)).toMatchObject({
-      title: 'The answer is incomplete',
-      text: 'What the service says. Try again to get the rest.',
-      canRetry: true,
-    });
-  });
-
-  it('of an answer that cannot be resumed says that a new answer is charged', () => {
-    expect(adviceOn(failure({ kind: 'failed' }), false)).toMatchObject({
-      text: 'What the service says. Try again to get a new answer, which is charged separately.',
-    });
-    expect(refused({ status: 404, code: 'not_found' })).toMatchObject({ retryLabel: 'Get a new answer' });
   });
 
   it('of a wait that is over lets the user try again', () => {
