@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProviderCall } from '../../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
 import { ConnectionPool, type Connection } from '../../../../src/upstreams/transport/connection-pool.js';
-import { Latch } from '../../../support/latch.js';
-import { closedPort, startSilentServer } from '../../../support/silent-server.js';
+import { startSilentServer } from '../../../support/silent-server.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { turn } from '../played-connection.js';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -92,20 +91,6 @@ describe('a pool of connections', () => {
     expect([pool.closeUnneeded(), pool.reuse()]).toEqual([false, undefined]);
   });
 
-  it('closes a connection that was never opened and frees its slot', () => {
-    pool.open().release();
-    pool.open().release();
-    expect([pool.size, pool.reuse(), pool.size]).toEqual([2, undefined, 0]);
-  });
-
-  it('removes a connection that cannot be opened', async () => {
-    const unreachable = new ConnectionPool(`http://127.0.0.1:${await closedPort()}`, CONNECT_TIMEOUT_MS);
-    const connection = unreachable.open();
-    expect(unreachable.size).toBe(1);
-    await expect(send(connection)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect(unreachable.size).toBe(0);
-  });
-
   it('closes a connection that does not open in time', async () => {
     const server = await startSilentServer();
     const silent = new ConnectionPool(`https://${server.authority}`, CONNECT_TIMEOUT_MS);
@@ -131,44 +116,14 @@ describe('a pool of connections', () => {
     received.end();
     expect(await body.text()).toBe('');
   });
-
-  it('is destroyed with all its connections', async () => {
-    const closed = new Latch();
-    const [idle, busy] = [await served(), await served()];
-    idle.release();
-    const destroy = vi.spyOn(busy.client, 'destroy').mockReturnValueOnce(closed.opened);
-    const onDestroyed = vi.fn<() => void>();
-    const destroyed = pool.destroy().then(onDestroyed);
-    await turn();
-    const { destroyed: isDestroyed } = idle.client as Client;
-    expect([isDestroyed, destroy.mock.calls.length, onDestroyed.mock.calls]).toEqual([true, 1, []]);
-    closed.open();
-    await destroyed;
-  });
 });
 
 describe('a connection that was lost', () => {
-  it('is not kept, and leaves the idle ones alone', async () => {
-    const [idle, lost] = [await served(), await served()];
-    idle.release();
-    await lose(lost);
-    expect([(lost.client as Client).destroyed, pool.size]).toEqual([true, 1]);
-    expect(pool.reuse()?.client).toBe(idle.client);
-  });
-
   it.each(['spare', 'release', 'lend'] as const)('is not closed once more after %s', async (how) => {
     const lost = await served();
     await lose(lost);
     lost[how]();
     expect([pool.closeUnneeded(), pool.reuse(), pool.size]).toEqual([false, undefined, 0]);
-  });
-
-  it('while it is idle is not given to an exchange', async () => {
-    const [first, second] = [await served(), await served()];
-    first.release();
-    second.release();
-    await lose(second);
-    expect([pool.closeUnneeded(), pool.closeUnneeded(), pool.size]).toEqual([true, false, 0]);
   });
 });
 
@@ -228,13 +183,6 @@ describe('a connection that is lent', () => {
     await Promise.all([answered, drained]);
     later.release();
     expect([pool.reuse()?.client, pool.reuse()?.client]).toEqual([later.client, connection.client]);
-  });
-
-  it('does not come back once it is lost', async () => {
-    const { call, answered } = await lend();
-    await Promise.all([call.cut(), expect(answered).rejects.toThrow()]);
-    await waitFor(() => pool.size === 0, 'the pool to notice');
-    expect([pool.closeUnneeded(), pool.reuse()]).toEqual([false, undefined]);
   });
 });
 

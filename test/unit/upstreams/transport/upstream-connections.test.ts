@@ -7,7 +7,6 @@ import type { UpstreamRequest } from '../../../../src/upstreams/contract/protoco
 import { ConnectionPool } from '../../../../src/upstreams/transport/connection-pool.js';
 import type { ProviderCall } from '../../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
-import { Latch } from '../../../support/latch.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { turn } from '../played-connection.js';
 
@@ -121,14 +120,6 @@ describe('connections to upstreams', () => {
     },
   );
 
-  it('are new for a request that demands a new one', async () => {
-    for (const fresh of [false, true]) {
-      const answered = send('acme', {}, fresh);
-      await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
-    }
-    expect(provider.connections).toBe(2);
-  });
-
   it('are opened with the time limit of their upstream, also after it has changed', () => {
     const limits: number[] = [];
     const open = vi.spyOn(ConnectionPool.prototype, 'open').mockImplementation(function (this: ConnectionPool) {
@@ -142,29 +133,5 @@ describe('connections to upstreams', () => {
     }
     expect(limits).toEqual([1_000, 5_000]);
     open.mockRestore();
-  });
-
-  it('serve the additional requests of a protocol, and are kept afterwards', async () => {
-    const dispatcher = connections.dispatcher(upstream('acme'));
-    const { body } = await dispatcher.request({ origin: provider.origin, path: '/files', method: 'GET' });
-    await body.dump();
-    expect(provider.calls.map(({ path }) => path)).toEqual(['/files']);
-    const kept = Reflect.get(connections, 'pools') as Map<string, ConnectionPool>;
-    await waitFor(() => [...kept.values()][0]?.reuse() !== undefined, 'the connection to come back');
-    expect(provider.connections).toBe(1);
-  });
-
-  it('are all closed when the service has shut down', async () => {
-    const closed = new Latch();
-    send('backup');
-    send();
-    const destroy = vi.spyOn(ConnectionPool.prototype, 'destroy').mockReturnValue(closed.opened);
-    const onShutDown = vi.fn<() => void>();
-    const shutDown = connections.onApplicationShutdown().then(onShutDown);
-    await turn();
-    expect([destroy.mock.calls.length, onShutDown.mock.calls]).toEqual([2, []]);
-    closed.open();
-    await shutDown;
-    destroy.mockRestore();
   });
 });

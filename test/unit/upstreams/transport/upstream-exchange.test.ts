@@ -16,7 +16,6 @@ const MAX_WAITING_PIECES = 1_024;
 const MAX_INTERIM_RESPONSES = 16;
 const GRACE_MS = 100;
 const GONE = new Error('The client has left.');
-const TOO_LATE = new Error('too late');
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -96,15 +95,6 @@ describe('an exchange with a slow reader', () => {
 });
 
 describe('an exchange that fails', () => {
-  it.each([
-    ['leaves its connection if it was not begun', false, ['release']],
-    ['leaves the connection to undici once it was begun', true, []],
-  ])('%s', (_, isOpen, events) => {
-    const { line, exchange } = begin(new PlayedConnection({ isOpen }));
-    line.breaks('UND_ERR_INVALID_ARG');
-    expect([line.events, exchange.failure]).toEqual([events, expect.objectContaining({ code: 'internal_error' })]);
-  });
-
   it('more than a second after the request was not sent too late: the provider may have worked on it', () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const [early, late] = [0, 1].map(() => begin(new PlayedConnection({ reused: true })));
@@ -127,43 +117,12 @@ describe('an exchange that fails', () => {
 });
 
 describe('an exchange that is closed', () => {
-  it('releases its connection and all bytes, and reports the close once', async () => {
-    const { line, onChange, exchange } = begin();
-    line.head().data('a');
-    await turn();
-    onChange.mockClear();
-    exchange.close(GONE);
-    exchange.close(TOO_LATE);
-    exchange.finish(GRACE_MS);
-    expect(line.events).toEqual(['spare', `abort: ${GONE.message}`]);
-    expect(() => exchange.take()).toThrow(GONE);
-    await turn();
-    expect(onChange).toHaveBeenCalledTimes(1);
-  });
-
   it('before its connection is open is aborted when it opens', () => {
     const { line, exchange } = begin(new PlayedConnection({ isOpen: false }));
     exchange.close(GONE);
     expect(line.events).toEqual(['spare']);
     line.open();
     expect(line.events).toEqual(['spare', `abort: ${GONE.message}`]);
-  });
-
-  it.each(['close', 'finish'] as const)('or finished after the end leaves the connection alone (%s)', (how) => {
-    const { line, exchange } = begin();
-    line.head().data('a').end();
-    if (how === 'close') exchange.close(GONE);
-    else exchange.finish(GRACE_MS);
-    expect([line.events, exchange.failure, String(exchange.take())]).toEqual([['release'], undefined, 'a']);
-  });
-
-  it('after its failure keeps the failure', () => {
-    const { line, exchange } = begin();
-    line.breaks();
-    const { failure } = exchange;
-    exchange.close(GONE);
-    exchange.finish(GRACE_MS);
-    expect([exchange.failure, line.events]).toEqual([failure, []]);
   });
 });
 
@@ -191,22 +150,6 @@ describe('an exchange that is finished', () => {
     expect(started.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
     exchange.close(GONE);
     await turn();
-  });
-
-  it.each(['end', 'breaks'] as const)('waits no longer once its body %s', async (how) => {
-    const { line, onChange } = finish();
-    line.head();
-    line[how]();
-    await turn();
-    expect([vi.getTimerCount(), onChange.mock.calls]).toEqual([0, []]);
-    expect(line.events).toEqual(how === 'end' ? ['spare', 'release'] : ['spare']);
-  });
-
-  it('waits no longer once it is closed', async () => {
-    const { exchange } = finish(new PlayedConnection({ isOpen: false }));
-    exchange.close(GONE);
-    await turn();
-    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('resumes a provider that it had stopped reading, and returns no more bytes', async () => {

@@ -14,8 +14,6 @@ const PRICE = 10;
 /** The table of the reservations. */
 class Table {
   readonly rows = new Map<string, number>();
-  /** Whether the reply to a statement is lost. */
-  isLossy = false;
   /** Whether statements fail and change nothing. */
   isUnavailable = false;
   left = Infinity;
@@ -26,7 +24,7 @@ class Table {
     if (sql.startsWith('DELETE')) this.rows.delete(id);
     else if (Number(parameters['needed'] ?? 0) <= this.left) this.rows.set(id, Number(parameters['micros']));
     else return Promise.resolve([]);
-    return this.isLossy ? Promise.reject(AWAY) : Promise.resolve([{ id }]);
+    return Promise.resolve([{ id }]);
   };
 }
 
@@ -58,30 +56,10 @@ describe('the reservations of a process', () => {
   const budgets = () => [
     { ...CALLER, key: undefined, micros: 1, per: 'month' as const, from: 'a', until: 'b', resetsAt: 0 },
   ];
-  const reservation = (id: string) => ({ id, ...CALLER, micros: PRICE });
   const round = () => vi.advanceTimersByTimeAsync(1_000);
 
-  it('that the database may have written although its reply was lost is deleted', async () => {
-    table.isLossy = true;
-    await expect(running.takeOnce(reservation('a'), budgets())).rejects.toThrow(AWAY);
-    table.isLossy = false;
-    expect([...table.rows]).toEqual([]);
-  });
-
-  it('that could not be deleted is deleted when the database is back', async () => {
-    await running.takeOnce(reservation('a'), budgets());
-    void shared.take(CALLER, 'a', PRICE, budgets);
-    table.isUnavailable = true;
-    running.end('ada', 'a', { sql: 'DELETE', parameters: { id: 'a' } });
-    await round();
-    expect([[...table.rows.keys()], running.isSettled]).toEqual([['a'], false]);
-    table.isUnavailable = false;
-    await round();
-    expect([[...table.rows.keys()], running.isSettled]).toEqual([[], true]);
-  });
-
   it('is waited for when the process stops', async () => {
-    await running.takeOnce(reservation('a'), budgets());
+    await running.takeOnce({ id: 'a', ...CALLER, micros: PRICE }, budgets());
     table.isUnavailable = true;
     running.end('ada', 'a', { sql: 'DELETE', parameters: { id: 'a' } });
     const stopped = shared.beforeApplicationShutdown();

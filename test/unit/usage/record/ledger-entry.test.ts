@@ -60,24 +60,6 @@ describe('the entry of a stream', () => {
     });
   });
 
-  it('becomes a record of a stream without a request to an upstream', () => {
-    expect(entry.end(new ServiceError('shutting_down', ''), new CallTrace('r'), HELLO)).toEqual({
-      ...stream,
-      upstream: undefined,
-      attempts: [],
-      firstTextAt: undefined,
-      endedAt: stream.startedAt,
-      outcome: 'drained',
-      errorCode: 'shutting_down',
-      finishReason: undefined,
-      inputTokens: { source: 'unknown' },
-      outputTokens: { source: 'unknown' },
-      toolCalls: 0,
-      price: PRICE,
-      costMicros: undefined,
-    });
-  });
-
   it('counts what was written of an answer that was cut, and all of a whole one without a finish reason', () => {
     const cut = answered();
     cut.finish = undefined;
