@@ -2,9 +2,35 @@ import { describe, expect, it } from 'vitest';
 import { countAll, keyOf, type AttemptCounter } from '../../../../src/auth/attempts/attempt-counters.js';
 import { RateLimiterCounter } from '../../../../src/auth/attempts/in-process-attempt-counters.js';
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
-import { RecordedCounters } from '../recorded-counters.js';
 
-const limitOf = (name: string) => ({ name, attempts: 5, withinSeconds: 60 });
+/** Counters that allow each attempt, except the refused ones. Records all calls in order. */
+class RecordedCounters {
+  readonly calls: string[] = [];
+  readonly refused = new Map<string, number>();
+
+  counter(name: string): AttemptCounter {
+    return {
+      count: async () => {
+        await Promise.resolve();
+        const retryAfterMs = this.refused.get(name);
+        this.calls.push(`${retryAfterMs === undefined ? 'count' : 'refuse'} ${name}`);
+        if (retryAfterMs !== undefined) return { allowed: false, retryAfterMs };
+        return { allowed: true, withdraw: () => this.later(`withdraw ${name}`) };
+      },
+    };
+  }
+
+  /** Takes the calls since the last time. */
+  takeCalls(): string[] {
+    return this.calls.splice(0);
+  }
+
+  /** Records the call some turns later, so that a caller that does not wait is noticed. */
+  private async later(call: string): Promise<void> {
+    await new Promise(setImmediate);
+    this.calls.push(call);
+  }
+}
 
 describe('an attempt that several limits count', () => {
   const refusalAfter = (retryAfterMs: number) => {
@@ -13,7 +39,7 @@ describe('an attempt that several limits count', () => {
     const names = ['first', 'second', 'third'];
     return {
       counters,
-      counting: countAll(names.map((name) => [counters.counter(limitOf(name)), 'key'] as const)),
+      counting: countAll(names.map((name) => [counters.counter(name), 'key'] as const)),
     };
   };
 
@@ -39,7 +65,7 @@ describe('an attempt that several limits count', () => {
 
   it('is withdrawn from the chosen counters only, or from all', async () => {
     const counters = new RecordedCounters();
-    const [first, second] = ['first', 'second'].map((name) => counters.counter(limitOf(name))) as [
+    const [first, second] = ['first', 'second'].map((name) => counters.counter(name)) as [
       AttemptCounter,
       AttemptCounter,
     ];

@@ -1,20 +1,20 @@
+import type { Response } from 'express';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { REPLAYED_BYTES_PER_MINUTE, ReplayRate } from '../../../../src/plugins/durable/replay-rate.js';
-import { FakeResponse } from './fake-response.js';
 
 const MINUTE_MS = 60_000;
 const MIN_BYTES = 4 * 1024;
 
 let rate: ReplayRate;
-let response: FakeResponse;
+let response: { req: { context: object }; setHeader: ReturnType<typeof vi.fn> };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   rate = new ReplayRate();
-  response = new FakeResponse();
+  response = { req: { context: {} }, setHeader: vi.fn() };
 });
 
-const begin = (accountId: string) => rate.begin(accountId, response.asResponse);
+const begin = (accountId: string) => rate.begin(accountId, response as unknown as Response);
 const accounts = (): number => (Reflect.get(rate, 'used') as Map<string, number>).size;
 const refused = (retryAfterSeconds: number) =>
   expect.objectContaining({ code: 'rate_limit_exceeded', retryAfterSeconds }) as Error;
