@@ -1,8 +1,13 @@
 import { ChatClient } from './client/chat-client.js';
-import { describeFailure, isIncompleteAnswer } from './client/terminal/chat-failure.js';
+import {
+  describeFailure,
+  isIncompleteAnswer,
+  printAnswer,
+  printEvents,
+  printReceipt,
+} from './client/terminal/terminal.js';
 import { converse } from './client/terminal/conversation.js';
 import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './client/terminal/options.js';
-import { printAnswer, printEvents, printReceipt } from './client/terminal/terminal.js';
 
 /** The exit code for an answer that has begun and is not complete. */
 const INCOMPLETE = 2;

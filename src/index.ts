@@ -22,7 +22,7 @@ export type { AuditEntry } from './accounts/audit/audit-log.js';
 export type { AuditSink } from './accounts/audit/audit-sinks.js';
 export { isFromTrustedProxy } from './auth/same-origin/public-origin.js';
 export { CurrentPrincipal, type Principal } from './auth/principal/principal.js';
-export { SessionStart } from './auth/session/session-start.js';
+export { SessionStart } from './auth/session/session-cookie.js';
 export { SessionOnly } from './auth/session/session.guard.js';
 export type { SecurityScheme } from './auth/strategies/all-strategies.js';
 

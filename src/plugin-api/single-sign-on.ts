@@ -1,4 +1,4 @@
-import type { AccountIdentity } from '../accounts/identities/identity-statements.js';
+import type { AccountIdentity } from '../accounts/identities/identities.service.js';
 import type { NewSession, SessionOrigin, VerifiedSession } from '../accounts/sessions/sessions.service.js';
 
 /** Starts a sign-in at the issuer. */

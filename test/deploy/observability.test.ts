@@ -11,7 +11,7 @@ import { Metrics } from '../../src/plugins/metrics/metrics.js';
 import { StreamMetrics } from '../../src/plugins/metrics/families/stream-families.js';
 import { MetricsSources } from '../../src/plugins/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/platform/redis/redis-connection.js';
-import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
+import { STREAM_OUTCOMES } from '../../src/usage/record/usage-record.js';
 import { readMetrics, scrape, type Series } from '../support/metrics.js';
 import { programAt } from '../support/program.js';
 import { stream } from '../support/sse-client.js';

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { accountKeys } from '../../src/throttling/redis/account-scripts.js';
 import { GeminiProtocol } from '../../src/upstreams/protocols/gemini/gemini.js';
 import { OllamaProtocol } from '../../src/upstreams/protocols/ollama/ollama.js';
-import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
+import { STREAM_OUTCOMES } from '../../src/usage/record/usage-record.js';
 import { codeBlocks, documentAt, inCode, ROOT, tableRows } from './documents.js';
 
 const SRC = join(ROOT, 'src');

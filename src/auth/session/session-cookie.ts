@@ -1,8 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Account } from '../../accounts/account/account.entity.js';
+import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { SessionsService, type NewSession, type SessionOrigin } from '../../accounts/sessions/sessions.service.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
-import type { Request } from 'express';
+import { ServiceError } from '../../platform/common/service-error.js';
 import { hostOf, isSecure } from '../same-origin/public-origin.js';
+import './request-session.js';
 
 /** Browsers accept a cookie with the prefix `__Host-` only from this host, over HTTPS (or from localhost), for all paths. */
 export const SESSION_COOKIE = '__Host-session';
@@ -65,4 +70,54 @@ export function acceptsSessionCookie(request: Request): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (isSecure(request) || LOCAL_HOST.test(hostOf(request)) || site !== undefined) return true;
   return origin === undefined ? request.method === 'POST' : !origin.startsWith('http:');
+}
+
+/**
+ * Begins the session of an account whose owner was just recognized, by a password, by an issuer or by a plugin.
+ *
+ * @since 1.0
+ */
+@Injectable()
+export class SessionStart {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+  ) {}
+
+  /**
+   * Signs the owner of an account in, in the browser that has sent the request. A session that the browser has ends.
+   *
+   * @throws {ServiceError} `forbidden` when the account is disabled.
+   */
+  async signIn(account: Account, response: Response): Promise<void> {
+    const { ip: source, context } = response.req;
+    const session = await this.begin(account, undefined, source, context.session?.sessionId);
+    if (session === undefined) throw new ServiceError('forbidden', 'This account cannot sign in.');
+    this.cookie.set(response, session.token, session.expiresAt);
+  }
+
+  /**
+   * @param account the account as it was when its owner was recognized.
+   * @param origin the sign-in at an issuer.
+   * @param source the address of the browser, for the audit log.
+   * @param replaced the session that the browser has, which ends.
+   * @returns `undefined` when the password has changed or the account was disabled meanwhile. Both end only the sessions
+   * that exist at that time, so this method ends the new session itself.
+   */
+  async begin(
+    { id, passwordHash }: Account,
+    origin?: SessionOrigin,
+    source?: string,
+    replaced?: string,
+  ): Promise<NewSession | undefined> {
+    const session = await this.sessions.create(id, origin, source);
+    const current = await this.accounts.findById(id);
+    if (current?.passwordHash !== passwordHash || current.disabledAt !== null) {
+      await this.sessions.end(session.sessionId);
+      return undefined;
+    }
+    if (replaced !== undefined) await this.sessions.end(replaced, { actor: `account:${id}`, source });
+    return session;
+  }
 }

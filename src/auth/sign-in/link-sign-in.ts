@@ -8,7 +8,7 @@ import { PasswordResets } from '../../accounts/links/password-resets.service.js'
 import type { NewSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { sitePrefixOf } from '../network/client-network.js';
-import { SessionStart } from '../session/session-start.js';
+import { SessionStart } from '../session/session-cookie.js';
 import type { Visitor } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
 

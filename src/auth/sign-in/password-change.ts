@@ -4,7 +4,7 @@ import { AccountsService, type ChangedPassword } from '../../accounts/accounts/a
 import type { NewSession, VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { sitePrefixOf } from '../network/client-network.js';
-import { SessionStart } from '../session/session-start.js';
+import { SessionStart } from '../session/session-cookie.js';
 import { unauthenticated } from '../bearer/bearer-header.js';
 import { SignInLimits, type SignInAttempt } from './sign-in-limits.js';
 

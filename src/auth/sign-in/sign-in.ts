@@ -5,7 +5,7 @@ import type { NewSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { sitePrefixOf } from '../network/client-network.js';
-import { SessionStart } from '../session/session-start.js';
+import { SessionStart } from '../session/session-cookie.js';
 import { unauthenticated } from '../bearer/bearer-header.js';
 import { SignInLimits } from './sign-in-limits.js';
 

@@ -3,9 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import type { ChatClient } from '../chat-client.js';
 import type { ChatStream } from '../chat-stream.js';
 import type { ChatMessage } from '../chat-types.js';
-import { describeFailure } from './chat-failure.js';
+import { describeFailure, printAnswer, printReceipt } from './terminal.js';
 import type { Options } from './options.js';
-import { printAnswer, printReceipt } from './terminal.js';
 
 type Settings = Pick<Options, 'system' | 'temperature' | 'maxTokens'> & { readonly model: string };
 

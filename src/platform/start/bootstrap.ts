@@ -12,7 +12,7 @@ import { PluginsInUse } from '../http/surface/plugins-in-use.js';
 import { welcome } from './first-start-welcome.js';
 import { endStart } from './end-start.js';
 import { isLoopback, listeningAddress } from './listening-address.js';
-import { AuditTasks } from '../../accounts/audit/audit-tasks.js';
+import { AuditTasks } from '../../accounts/audit/audit-sinks.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 import { ConfigReload } from '../../models/config-reload.js';

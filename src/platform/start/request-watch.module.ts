@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { CONFIG, type Config, type LogLevel } from '../config/config.js';
-import { RequestCounts } from './request-counts.js';
-import { RequestLog } from './request-log.js';
+import { RequestCounts, RequestLog } from './request-log.js';
 import { RequestWatch } from './request-watch.js';
 
 const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];

@@ -36,8 +36,12 @@ export {
   type ChangeAuthor,
   wireEntry,
 } from '../../accounts/audit/audit-log.js';
-export { AccountPreparation, IdentitiesService } from '../../accounts/identities/identities.service.js';
-export type { AccountIdentity, NamedIdentity } from '../../accounts/identities/identity-statements.js';
+export {
+  AccountPreparation,
+  IdentitiesService,
+  type AccountIdentity,
+  type NamedIdentity,
+} from '../../accounts/identities/identities.service.js';
 export { IssuerLogout, type Logout } from '../../accounts/identities/issuer-logout.js';
 export { Invitations } from '../../accounts/links/invitations.service.js';
 export type { Invitation } from '../../accounts/links/one-time-links.js';

@@ -1,5 +1,5 @@
 // What plugins use of platform/start.
-export { RequestCounts } from '../../platform/start/request-counts.js';
+export { RequestCounts } from '../../platform/start/request-log.js';
 export {
   type FinishedRequest,
   type RequestObserver,

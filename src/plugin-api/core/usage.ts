@@ -10,18 +10,27 @@ export {
   isSeenFailure,
   STREAM_OUTCOMES,
   type StreamOutcome,
-} from '../../usage/record/stream-outcome.js';
-export type { TokenCount, UsageClient, UsageRecord } from '../../usage/record/usage-record.js';
-export { type DaySumsPosition, ORDER_OF_ALL } from '../../usage/queries/day-sums.js';
-export { HourSums } from '../../usage/queries/hour-sums.js';
-export type { Receipt } from '../../usage/queries/receipt-row.js';
-export { type ListedStream, RecentStreams } from '../../usage/queries/recent-streams.js';
-export { USAGE_FIGURES, wireAccountUsage, wireBudget, wireUsage } from '../../usage/queries/usage-json.js';
-export { ReportSemaphore } from '../../usage/queries/report-semaphore.js';
-export { type RequestScopeFilter, scopeOf } from '../../usage/queries/request-scope.js';
-export type { UsageFigures } from '../../usage/queries/usage-figures.js';
-export { usagePeriod, type UsagePeriod } from '../../usage/queries/usage-period.js';
+  type TokenCount,
+  type UsageClient,
+  type UsageRecord,
+} from '../../usage/record/usage-record.js';
+export { type DaySumsPosition, ORDER_OF_ALL, HourSums, type UsageFigures } from '../../usage/queries/usage-sums.js';
+export {
+  type Receipt,
+  type ListedStream,
+  RecentStreams,
+  type RequestScopeFilter,
+  scopeOf,
+} from '../../usage/queries/recent-streams.js';
+export {
+  USAGE_FIGURES,
+  wireAccountUsage,
+  wireBudget,
+  wireUsage,
+  UsageBudget,
+  UsageCounts,
+} from '../../usage/queries/usage.dto.js';
+export { ReportSemaphore, usagePeriod, type UsagePeriod } from '../../usage/queries/usage-period.js';
 export { type AccountUsageRow, bounded, UsageReports, type UsageRow } from '../../usage/queries/usage-reports.js';
 export { UsageReportsModule } from '../../usage/queries/usage-reports.module.js';
-export { UsageBudget, UsageCounts } from '../../usage/queries/usage.dto.js';
 export { ledgerText } from '../../usage/store/ledger-text.js';

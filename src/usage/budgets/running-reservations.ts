@@ -8,7 +8,7 @@ import {
   type BudgetReservation,
   type CurrentBudget,
 } from './budget-statements.js';
-import { ReservationQueue } from './reservation-queue.js';
+import { ReservationQueue } from './spend-budgets.js';
 
 /** Above this number, the oldest reservation is left until the process ends. */
 const MAX_FAILED = 10_000;

@@ -1,21 +1,98 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { API_KEY_FORMAT } from '../../accounts/credentials/secrets.js';
+import { MICROS } from '../../platform/config/limits/budget.js';
 import {
-  pageByTime,
   type Condition,
+  type TimeList,
+  pageByTime,
   type TimePage,
   type TimePosition,
 } from '../../platform/database/queries/page-by-time.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
-import type { UsageClient } from '../record/usage-record.js';
-import type { StreamOutcome } from '../record/stream-outcome.js';
 import type { FailureCause } from '../../upstreams/contract/provider-failure.js';
+import type { StreamOutcome, UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
-import { ledgerRow, type LedgerRow } from '../store/record-columns.js';
-import { readAttempts } from '../store/stored-attempts.js';
-import { receiptOf, type Receipt } from './receipt-row.js';
-import { equal, scopeOf, type RequestScopeFilter } from './request-scope.js';
+import { type LedgerRow, readAttempts, ledgerRow } from '../store/record-columns.js';
+
+/** Which requests of which accounts a list has. A member that is `undefined` does not restrict the list. */
+export interface RequestScopeFilter {
+  readonly accountId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly errorCode?: string | undefined;
+  /** The id or the beginning of an API key, or `session` for the pages of the service. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * Returns the conditions of a list, so that the list reads the index that has the fewest rows: of the request id, of the account,
+ * or of all.
+ */
+export function scopeOf(filters: RequestScopeFilter): Pick<TimeList, 'scope' | 'filter'> {
+  const { accountId, requestId, model, errorCode, key } = filters;
+  const ofAccount = equal('account_id', accountId);
+  const ofRequest = equal('request_id', requestId);
+  const filter = [...equal('model', model), ...equal('error_code', errorCode), ...ofKey(key)];
+  return ofRequest.length === 0
+    ? { scope: ofAccount, filter }
+    : { scope: ofRequest, filter: [...ofAccount, ...filter] };
+}
+
+function ofKey(key: string | undefined): readonly Condition[] {
+  if (key === 'session') return equal('credential', key);
+  return key?.startsWith(API_KEY_FORMAT.mark) === true
+    ? equal('key_prefix', API_KEY_FORMAT.prefixOf(key))
+    : equal('key_id', key);
+}
+
+/** No condition for `undefined`. */
+export function equal(column: string, value: string | undefined): readonly Condition[] {
+  return value === undefined ? [] : [(mark) => `${column} = ${mark(ledgerText(value))}`];
+}
+
+/** What one stream has used and cost. A value that is not known is `null`. */
+export type Receipt = ReturnType<typeof receiptOf>;
+
+export function receiptOf(row: LedgerRow) {
+  return {
+    request_id: row.request_id,
+    model: row.model,
+    surface: row.surface,
+    outcome: row.outcome as StreamOutcome,
+    finish_reason: row.finish_reason,
+    started_at: row.started_at,
+    first_text_at: row.first_text_at,
+    ended_at: row.ended_at,
+    tokens: {
+      input: row.prompt_tokens,
+      cached_input: row.cached_prompt_tokens,
+      cache_write_input: row.cache_write_prompt_tokens,
+      output: row.completion_tokens,
+      reasoning_output: row.reasoning_completion_tokens,
+      source: sourceOf(row),
+    },
+    tool_calls: row.tool_calls,
+    cost: row.cost_micros === null ? null : row.cost_micros / MICROS,
+    currency: row.currency,
+    attempts: readAttempts(row.attempt_details).map(({ upstream, code, duration_ms }) => ({
+      upstream,
+      ...(code !== undefined && { code }),
+      duration_ms,
+    })),
+  };
+}
+
+/** Returns the least certain source of the known counts. */
+function sourceOf(row: LedgerRow): 'reported' | 'estimated' | 'unknown' {
+  const sources = [
+    ...(row.prompt_tokens === null ? [] : [row.prompt_tokens_source]),
+    ...(row.completion_tokens === null ? [] : [row.completion_tokens_source]),
+  ];
+  if (sources.length === 0) return 'unknown';
+  return sources.every((source) => source === 'reported') ? 'reported' : 'estimated';
+}
 
 /** A receipt with the account and the credential that the stream used. */
 export interface ListedStream extends Receipt {

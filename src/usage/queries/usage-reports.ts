@@ -7,8 +7,14 @@ import { orUnavailable } from '../../platform/database/queries/query-failure.js'
 import { engineOf, queryRows } from '../../platform/database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
-import { ORDER_OF_ALL, pageOfDaySums, type DaySums, type DaySumsPosition } from './day-sums.js';
-import { figuresOf, type UsageFigures } from './usage-figures.js';
+import {
+  ORDER_OF_ALL,
+  pageOfDaySums,
+  type DaySums,
+  type DaySumsPosition,
+  figuresOf,
+  type UsageFigures,
+} from './usage-sums.js';
 
 /** The usage of one model by one API key, or by another kind of credential, on one day. */
 export interface UsageRow extends UsageFigures {

@@ -1,9 +1,14 @@
 import { ServiceError } from '../../platform/common/service-error.js';
 import type { ModelConfig, AppliedPrice, PriceConfig, TokenPrices } from '../../platform/config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
-import { isSeenFailure, streamOutcomeOf } from './stream-outcome.js';
+import {
+  isSeenFailure,
+  streamOutcomeOf,
+  type StartedStream,
+  type UsageRecord,
+  type TokenCount,
+} from './usage-record.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
-import type { StartedStream, UsageRecord, TokenCount } from './usage-record.js';
 import type { TokenUsage } from '../../upstreams/contract/stream-part.js';
 
 /** The members of a record that decide its cost. */

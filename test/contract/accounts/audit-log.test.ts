@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
-import { AuditTasks } from '../../../src/accounts/audit/audit-tasks.js';
+import { AuditTasks } from '../../../src/accounts/audit/audit-sinks.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { AccountPreparation, IdentitiesService } from '../../../src/accounts/identities/identities.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyString } from '../../../src/testing/protocols/any-string.js';
+import { anyString } from '../../../src/testing/protocols/describe-events.js';
 import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';

@@ -5,8 +5,12 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { dataSourceOptions, openDataSource } from '../../../src/platform/database/database.module.js';
-import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
-import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import {
+  FAILED_OUTCOMES,
+  STREAM_OUTCOMES,
+  type TokenCount,
+  type UsageRecord,
+} from '../../../src/usage/record/usage-record.js';
 import type { AccountUsageRow } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';

@@ -5,7 +5,7 @@ import { ApiKeyCreation } from '../../../src/accounts/api-keys/api-key-creation.
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { PasswordReplacement } from '../../../src/accounts/passwords/password-replacement.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { KeyCreationLimit } from '../../../src/auth/attempts/key-creation-limit.js';
+import { KeyCreationLimit } from '../../../src/auth/attempts/attempt-counters.js';
 import { ServiceError } from '../../../src/platform/common/service-error.js';
 import { browserClient } from '../../support/browser-client.js';
 import { Latch, isOver } from '../../support/latch.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { KeyCreationLimit } from '../../../src/auth/attempts/key-creation-limit.js';
+import { KeyCreationLimit } from '../../../src/auth/attempts/attempt-counters.js';
 import { browserClient, fieldIn } from '../../support/browser-client.js';
 import { answering } from '../../support/scripts.js';
 import { stream } from '../../support/sse-client.js';

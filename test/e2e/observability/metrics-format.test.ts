@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../src/platform/common/service-error.js';
-import { STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
+import { STREAM_OUTCOMES } from '../../../src/usage/record/usage-record.js';
 import { MODEL } from '../../support/catalog.js';
 import { readMetrics, type Series } from '../../support/metrics.js';
 import { programAt } from '../../support/program.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReportSemaphore } from '../../../src/usage/queries/report-semaphore.js';
+import { ReportSemaphore } from '../../../src/usage/queries/usage-period.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
 import { Latch } from '../../support/latch.js';
 import { answering, beginning } from '../../support/scripts.js';

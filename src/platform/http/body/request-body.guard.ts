@@ -5,12 +5,19 @@ import { getMetadataStorage } from 'class-validator';
 import { RouteMetadata } from '../../common/route-metadata.js';
 import { ServiceError } from '../../common/service-error.js';
 import { RequestValidationPipe } from '../request/request-validation.pipe.js';
-import { bodyClassOf, type BodyType, isBodyParser, isForm, maxBodyValues } from './body-class.decorator.js';
+import {
+  bodyClassOf,
+  type BodyType,
+  isBodyParser,
+  isForm,
+  maxBodyValues,
+  isWithoutBody,
+  takesBody,
+} from './body-class.decorator.js';
 import { readForm } from './form/form-body.js';
 import { parseJsonBody } from './json/parse-json-body.js';
 import { requireUtf8Body } from './media-type.js';
 import { BodyReader } from './read-body.js';
-import { isWithoutBody, takesBody } from './takes-body.js';
 import '../surface/surface.decorator.js';
 
 /** Is notified of each request that is refused because of its body. The class is the injection token. */

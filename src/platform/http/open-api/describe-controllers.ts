@@ -3,7 +3,7 @@ import { HTTP_CODE_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type * as swagger from '@nestjs/swagger';
-import { bodyIndex } from '../body/takes-body.js';
+import { bodyIndex } from '../body/body-class.decorator.js';
 import { IS_PUBLIC } from '../routing/public.decorator.js';
 
 type Swagger = typeof swagger;

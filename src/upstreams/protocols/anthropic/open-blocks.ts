@@ -2,9 +2,8 @@ import { jsonSource } from '../../../platform/common/json/json-source.js';
 import { providerFailure } from '../../contract/provider-failure.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { NOTHING, PROGRESS } from '../shared/event-parts.js';
-import { JsonEnd } from '../shared/json-end.js';
+import { JsonEnd, newToolCallId } from '../shared/tool-calls.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { newToolCallId } from '../shared/tool-calls.js';
 
 interface CallBlock {
   readonly type: 'call';

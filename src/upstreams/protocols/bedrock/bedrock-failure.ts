@@ -8,7 +8,7 @@ import type {
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
 import { reportIn } from '../shared/provider-report.js';
 import { failureOf } from '../shared/reported-failure.js';
-import { retryAfterSeconds } from '../shared/retry-after.js';
+import { retryAfterSeconds } from '../shared/http-failure.js';
 
 interface Meaning {
   readonly code: ProviderFailureCode;

@@ -9,8 +9,7 @@ import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers } from '../shared/option-members.js';
 import { VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/vertex.js';
 import { geminiContents, systemInstruction } from './gemini-contents.js';
-import { geminiEventParts } from './gemini-event.js';
-import { geminiFailure } from './gemini-failure.js';
+import { geminiEventParts, geminiFailure } from './gemini-event.js';
 import { formatMembers, thinkingConfig, toolMembers } from './gemini-features.js';
 
 const Options = z.strictObject({

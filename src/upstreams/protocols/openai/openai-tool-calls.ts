@@ -2,8 +2,7 @@ import { jsonSource } from '../../../platform/common/json/json-source.js';
 import { providerFailure, type ProviderFailure } from '../../contract/provider-failure.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { JsonEnd } from '../shared/json-end.js';
-import { newToolCallId } from '../shared/tool-calls.js';
+import { JsonEnd, newToolCallId } from '../shared/tool-calls.js';
 
 /** One piece of a call, as the provider sends it. What is missing, `null` or empty is `undefined`. */
 interface Piece {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { networkOf, NO_NETWORK, sitePrefixOf } from '../../../../src/auth/network/client-network.js';
-import { anyString } from '../../../../src/testing/protocols/any-string.js';
+import { anyString } from '../../../../src/testing/protocols/describe-events.js';
 import { leastMs } from '../../../support/least-ms.js';
 import { PROPERTY_RUNS } from '../../../support/property-runs.js';
 

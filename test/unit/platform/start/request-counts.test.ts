@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
-import { RequestCounts } from '../../../../src/platform/start/request-counts.js';
+import { RequestCounts } from '../../../../src/platform/start/request-log.js';
 import { RequestWatch, type FinishedRequest } from '../../../../src/platform/start/request-watch.js';
 
 const PRINCIPAL = { accountId: 'account', tier: { name: 'free' } } as unknown as Principal;

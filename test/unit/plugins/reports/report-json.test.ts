@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reportJson } from '../../../../src/plugins/reports/report-json.js';
-import { wireUsage } from '../../../../src/usage/queries/usage-json.js';
+import { wireUsage } from '../../../../src/usage/queries/usage.dto.js';
 import { type UsageRow } from '../../../../src/usage/queries/usage-reports.js';
 import { TODAY, TOMORROW, ROW, FIGURES, pagesOf } from '../../usage/queries/rows.js';
 

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
-import { ReportSemaphore } from '../../../../src/usage/queries/report-semaphore.js';
+import { ReportSemaphore } from '../../../../src/usage/queries/usage-period.js';
 import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
 import { UsageReports } from '../../../../src/usage/queries/usage-reports.js';
 import { UsageController } from '../../../../src/plugins/reports/usage.controller.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { receiptOf } from '../../../../src/usage/queries/receipt-row.js';
+import { receiptOf } from '../../../../src/usage/queries/recent-streams.js';
 import { ledgerRow } from '../../../../src/usage/store/record-columns.js';
 import { ROW } from './receipt-row.js';
 

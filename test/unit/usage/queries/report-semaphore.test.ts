@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ShedLoad } from '../../../../src/platform/common/shed-load.js';
-import { ReportSemaphore } from '../../../../src/usage/queries/report-semaphore.js';
+import { ReportSemaphore } from '../../../../src/usage/queries/usage-period.js';
 import { Latch } from '../../../support/latch.js';
 
 describe('the semaphore of reports', () => {

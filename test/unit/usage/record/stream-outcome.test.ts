@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineError, ERRORS, ServiceError, type ErrorCode } from '../../../../src/platform/common/service-error.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-stream.js';
-import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../../src/usage/record/stream-outcome.js';
+import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../../src/usage/record/usage-record.js';
 
 describe('the outcome of a stream', () => {
   const outcomes: Partial<Record<ErrorCode, string>> = {

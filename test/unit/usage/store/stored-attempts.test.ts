@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAttempts, storedAttempts } from '../../../../src/usage/store/stored-attempts.js';
+import { readAttempts, storedAttempts } from '../../../../src/usage/store/record-columns.js';
 import { ATTEMPT } from '../../../contract/usage/records.js';
 
 describe('the attempts of a record', () => {

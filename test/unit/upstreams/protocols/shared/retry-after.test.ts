@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterSeconds } from '../../../../../src/upstreams/protocols/shared/retry-after.js';
+import { retryAfterSeconds } from '../../../../../src/upstreams/protocols/shared/http-failure.js';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { anyString } from '../../../../../../src/testing/protocols/any-string.js';
+import { anyString } from '../../../../../../src/testing/protocols/describe-events.js';
 import { curlCommand } from '../../../../../../src/plugins/dashboard/static/playground/code-dialog.js';
 
 const ORIGIN = 'http://localhost:3000';
