@@ -1,12 +1,13 @@
-import { Injectable, Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../platform/common/clock.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../../platform/config/config.js';
 import { MICROS, type Budget } from '../../platform/config/limits/budget.js';
-import { AtomicStatements, type Row, type Statement } from '../../platform/database/queries/atomic-statements.js';
+import type { Row } from '../../platform/database/queries/atomic-statements.js';
 import { orUnavailable } from '../../platform/database/queries/query-failure.js';
 import { BudgetEvents } from './budget-events.js';
+import type { CostBound } from './reserved-cost.js';
 import {
   deleteReservation,
   selectUse,
@@ -15,57 +16,8 @@ import {
   currentBudget,
   type CurrentBudget,
 } from './budget-statements.js';
-import type { CostBound } from './reserved-cost.js';
-import { RunningReservations } from './running-reservations.js';
+import { ReservationQueue, RunningReservations } from './running-reservations.js';
 import { SharedReservations } from './shared-reservations.js';
-
-interface Waiting {
-  readonly statement: Statement;
-  readonly resolve: (rows: readonly Row[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const MAX_STATEMENTS = 50;
-
-/**
- * Runs the statements about the budgets of an account in the order of the calls. Statements that arrive while others run share the
- * next transaction, so that many requests at once need few round trips.
- */
-@Injectable()
-export class ReservationQueue {
-  private readonly waiting = new Map<string, Waiting[]>();
-
-  constructor(private readonly database: AtomicStatements) {}
-
-  /** @returns the rows of the statement. */
-  run(accountId: string, statement: Statement): Promise<readonly Row[]> {
-    return new Promise((resolve, reject) => {
-      const item = { statement, resolve, reject };
-      const queue = this.waiting.get(accountId);
-      if (queue !== undefined) {
-        queue.push(item);
-        return;
-      }
-      const started = [item];
-      this.waiting.set(accountId, started);
-      void this.drain(accountId, started);
-    });
-  }
-
-  private async drain(accountId: string, queue: Waiting[]): Promise<void> {
-    while (queue.length > 0) {
-      const some = queue.splice(0, MAX_STATEMENTS);
-      const statements = some.map(({ statement }) => statement);
-      try {
-        const results = await this.database.run({ table: 'accounts', id: accountId }, statements);
-        for (const [index, { resolve }] of some.entries()) resolve(results[index] ?? []);
-      } catch (error) {
-        for (const { reject } of some) reject(error);
-      }
-    }
-    this.waiting.delete(accountId);
-  }
-}
 
 /** How often a request tries to reserve money that other streams release meanwhile. */
 const MAX_ATTEMPTS = 4;

@@ -10,9 +10,9 @@ import { EmbeddedAvailability } from '../../../src/platform/database/database-av
 import type { ModelCatalog } from '../../../src/models/model-catalog.js';
 import type { ModelRouter } from '../../../src/upstreams/routing/model-router.js';
 import type { BudgetEvents } from '../../../src/usage/budgets/budget-events.js';
-import { ReservationQueue, SpendBudgets } from '../../../src/usage/budgets/spend-budgets.js';
-import { RunningReservations } from '../../../src/usage/budgets/running-reservations.js';
+import { ReservationQueue, RunningReservations } from '../../../src/usage/budgets/running-reservations.js';
 import { SharedReservations } from '../../../src/usage/budgets/shared-reservations.js';
+import { SpendBudgets } from '../../../src/usage/budgets/spend-budgets.js';
 import { InterruptedStreams } from '../../../src/usage/ledger/interrupted-streams.js';
 import { RecordWriter } from '../../../src/usage/ledger/record-writer.js';
 import { UsageLedger } from '../../../src/usage/ledger/usage-ledger.js';

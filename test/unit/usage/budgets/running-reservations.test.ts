@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../../../src/platform/config/config.js';
 import type { Row, Statement } from '../../../../src/platform/database/queries/atomic-statements.js';
-import type { ReservationQueue } from '../../../../src/usage/budgets/spend-budgets.js';
-import { RunningReservations } from '../../../../src/usage/budgets/running-reservations.js';
+import { type ReservationQueue, RunningReservations } from '../../../../src/usage/budgets/running-reservations.js';
 import { SharedReservations } from '../../../../src/usage/budgets/shared-reservations.js';
 import type { UsageLedger } from '../../../../src/usage/ledger/usage-ledger.js';
 import type { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
