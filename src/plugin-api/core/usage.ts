@@ -14,7 +14,8 @@ export {
   type UsageClient,
   type UsageRecord,
 } from '../../usage/record/usage-record.js';
-export { type DaySumsPosition, ORDER_OF_ALL, HourSums, type UsageFigures } from '../../usage/queries/usage-sums.js';
+export { HourSums } from '../../usage/queries/hour-sums.js';
+export { type DaySumsPosition, ORDER_OF_ALL, type UsageFigures } from '../../usage/queries/usage-sums.js';
 export {
   type Receipt,
   type ListedStream,

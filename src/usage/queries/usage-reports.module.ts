@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CommonModule } from '../../platform/common/common.module.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
-import { HourSums } from './usage-sums.js';
+import { HourSums } from './hour-sums.js';
 import { ReportSemaphore } from './usage-period.js';
 import { RecentStreams } from './recent-streams.js';
 import { UsageReports } from './usage-reports.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import { HOUR_MS } from '../../../src/platform/common/clock.js';
-import { HourSums } from '../../../src/usage/queries/usage-sums.js';
+import { HourSums } from '../../../src/usage/queries/hour-sums.js';
 import { UsageReports, type UsageRow } from '../../../src/usage/queries/usage-reports.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { testEngines } from '../../support/database.js';

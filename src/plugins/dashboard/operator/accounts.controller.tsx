@@ -22,7 +22,7 @@ import {
   type AccountListFilter,
 } from './account-list.js';
 import { OperatorOnly } from './operator-actions.js';
-import { overviewSums, SpendSection } from './service-spend.js';
+import { overviewSums, SpendSection } from './spend-section.js';
 
 interface TierTableProps {
   readonly tiers: readonly TierConfig[];

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { elapsedMs } from '../../../../src/platform/common/timers/pace.js';
 import { DatabaseAvailability, type HeldLock } from '../../../../src/platform/database/database-availability.js';
 import { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
 
@@ -24,7 +25,7 @@ class Availability extends DatabaseAvailability {
   }
 
   take(key: number): void {
-    this.lock = { key, heldSince: now };
+    this.lock = { key, heldSince: elapsedMs() };
     for (const listener of this.listeners) listener();
   }
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ownTurn, takeTurn } from '../../../../../src/platform/common/event-loop/event-loop-turns.js';
 import { ShedLoad } from '../../../../../src/platform/common/shed-load.js';
 import type { Config } from '../../../../../src/platform/config/config.js';
+import { elapsedMs } from '../../../../../src/platform/common/timers/pace.js';
 import { ClientConnections } from '../../../../../src/platform/http/connections/client-connections.js';
 import { serveConnections } from '../../../../../src/platform/http/connections/serve-connections.js';
 import { getRequest, RawConnection } from '../../../../hostile/support/raw-connection.js';
@@ -196,15 +197,15 @@ describe('a connection whose request cannot be parsed', () => {
 describe('connections above the limit', () => {
   it('count as idle from the end of their last answer, not from their beginning', async () => {
     const [connection] = connections.all();
-    const openedAt = connection?.idleSince ?? NaN;
     client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => handled.length === 1);
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(openedAt + 5_000);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
+    const endedAt = elapsedMs();
     handled[0]?.response.end();
     await until(() => connection?.response === undefined);
     clock.mockRestore();
 
-    expect(connection?.idleSince).toBe(openedAt + 5_000);
+    expect(connection?.idleSince).toBe(endedAt);
     const others = await openUpTo(MAX_CONNECTIONS + 1);
     expect(sockets.findIndex(({ destroyed }) => destroyed)).toBe(0);
     expect(cutOff()).toBe(1);
