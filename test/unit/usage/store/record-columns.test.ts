@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { RECORD_COLUMNS, storedRow, type StoredValue } from '../../../../src/usage/store/record-columns.js';
-import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
+import { UnstorableData } from '../../../../src/usage/store/ledger-text.js';
+import {
+  RECORD_COLUMNS,
+  storedRow,
+  type StoredValue,
+  readAttempts,
+  storedAttempts,
+} from '../../../../src/usage/store/record-columns.js';
 import { ATTEMPT, over } from '../../../contract/usage/records.js';
 
 describe('the row of a record', () => {
@@ -88,5 +94,30 @@ describe('a record without a member', () => {
     expect(() => storedRow({ ...over(), attempts: undefined } as unknown as UsageRecord)).toThrow(
       expect.objectContaining({ name: 'UnstorableData', cause: expect.any(TypeError) as Error }) as Error,
     );
+  });
+});
+
+describe('the attempts of a record', () => {
+  it('are stored with the code of a failure and the time that they took, where these are known', () => {
+    const stored = storedAttempts([
+      {
+        ...ATTEMPT,
+        upstream: 'acme\0',
+        code: 'upstream_error',
+        cause: { kind: 'server', status: 500 },
+        durationMs: 1.6,
+      },
+      { ...ATTEMPT, upstream: 'backup', code: undefined, durationMs: undefined },
+    ]);
+    expect(JSON.parse(stored)).toEqual([
+      { upstream: 'acme\ufffd', code: 'upstream_error', cause: { kind: 'server', status: 500 }, duration_ms: 2 },
+      { upstream: 'backup', duration_ms: null },
+    ]);
+    expect(readAttempts(stored)).toEqual(JSON.parse(stored));
+    expect(readAttempts(null)).toEqual([]);
+  });
+
+  it('are a hundred at most', () => {
+    expect(readAttempts(storedAttempts(Array.from({ length: 101 }, () => ATTEMPT)))).toHaveLength(100);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { waitingTime } from '../../../../../src/plugins/dashboard/numbers-and-times.js';
+import { waitingTime } from '../../../../src/plugins/dashboard/numbers-and-times.js';
 
 it.each([
   [1, '1 second'],

@@ -11,7 +11,7 @@ import {
   positionTag,
   requestKey,
   streamId,
-} from '../../../../../src/plugins/durable/stream-identity.js';
+} from '../../../../src/plugins/durable/stream-identity.js';
 
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }], temperature: 0.5 };
 
