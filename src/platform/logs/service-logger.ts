@@ -7,7 +7,7 @@ import { elapsedMs, startTimer } from '../common/timers/pace.js';
 
 /** In UTF-16 units. */
 const MAX_UNWRITTEN_LENGTH = 16 * 1024 * 1024;
-/** Lines are written together: at this length, or after this time. A write costs as much as ten lines. */
+/** Lines are written together: at this length, or after this time. A write per line costs more than the line itself. */
 const WRITE_LENGTH = 32 * 1024;
 const WRITE_AFTER_MS = 40;
 /** The pause before the next try when the reader of a pipe is slow. */

@@ -4,9 +4,6 @@ import type { FailureCause } from '../contract/provider-failure.js';
 import type { FinishReason, TokenUsage } from '../contract/stream-part.js';
 import { TokenScan } from '../tokens/token-scan.js';
 
-/** The length of text that is counted at once, in UTF-16 units. More would keep what the pieces were cut from in memory. */
-const COUNTED_LENGTH = 256;
-
 /** One attempt at one upstream. Times are in milliseconds. */
 export interface AttemptTrace {
   readonly upstream: string;
@@ -37,8 +34,6 @@ export class CallTrace {
   textLength = 0;
   /** Counts what the provider has sent, also the reasoning that no reader gets. */
   private passed = new TokenScan();
-  /** What was sent and is not counted yet: to count many pieces at once takes a quarter of the time. */
-  private uncounted = '';
   /** The number of complete tool calls of the answer. */
   toolCalls = 0;
 
@@ -56,7 +51,6 @@ export class CallTrace {
 
   /** The estimated tokens of what the provider has sent: text, tool calls and reasoning. */
   get passedTokens(): number {
-    this.count();
     return this.passed.tokens;
   }
 
@@ -65,7 +59,6 @@ export class CallTrace {
     this.usage = {};
     this.finish = undefined;
     this.passed = new TokenScan();
-    this.uncounted = '';
     const startedMs = this.elapsedMs;
     const attempt: AttemptTrace = {
       upstream,
@@ -90,17 +83,11 @@ export class CallTrace {
 
   addText(text: string): void {
     this.textLength += text.length;
-    this.addReasoning(text);
+    this.passed.add(text);
   }
 
   /** Reasoning is not part of the answer, but the provider charges it. */
   addReasoning(text: string): void {
-    this.uncounted += text;
-    if (this.uncounted.length >= COUNTED_LENGTH) this.count();
-  }
-
-  private count(): void {
-    this.passed.add(this.uncounted);
-    this.uncounted = '';
+    this.passed.add(text);
   }
 }

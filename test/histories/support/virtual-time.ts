@@ -1,6 +1,3 @@
-import { syncBuiltinESMExports } from 'node:module';
-import timers from 'node:timers/promises';
-
 /** Whose callbacks wait while its process is stopped. */
 export interface Owner {
   /** Nothing of this owner runs before this time. `Infinity`: the process is dead. */
@@ -21,7 +18,6 @@ interface Event {
 
 const real = { setImmediate, setTimeout, clearTimeout, setInterval, clearInterval };
 const { timeout } = AbortSignal;
-const sleep = timers.setTimeout;
 /** A timeout of the service starts a real `setImmediate`, whose callback may start another one. */
 const TURNS = 3;
 /** Of nobody: the stores, the network and the test. */
@@ -61,21 +57,12 @@ export class VirtualTime {
       });
       return late.signal;
     };
-    timers.setTimeout = ((ms: number, value: unknown) =>
-      new Promise<unknown>((resolve) => {
-        this.after(ms, () => {
-          resolve(value);
-        });
-      })) as typeof timers.setTimeout;
-    syncBuiltinESMExports();
   }
 
   restore(): void {
     Object.assign(globalThis, real);
     Reflect.deleteProperty(performance, 'now');
     AbortSignal.timeout = timeout;
-    timers.setTimeout = sleep;
-    syncBuiltinESMExports();
   }
 
   /** Calls back after some time, on behalf of the owner of this moment. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { elapsedMs, startTimer } from './pace.js';
+
 /** One wait consists of this many timers, one after the other. */
 const PARTS = 5;
 
