@@ -58,33 +58,30 @@ describe('usage reports', () => {
     expect(ofUsage.headers['x-ratelimit-remaining-tokens']).toBeUndefined();
   });
 
-  it.each(['free', 'boundless'])(
-    'are 60 a minute together with receipts, for all keys of an account: %s',
-    async (tier) => {
-      const email = `two-keys-${tier}@example.com`;
-      const { key } = await stage.service.createKey({ tier, email });
-      const { key: second } = await stage.service.createKey({ email });
-      // A report with an invalid period counts as well.
-      expect((await report(key, '?from=yesterday')).status).toBe(400);
+  it('are 60 a minute together with receipts, for all keys of an account', async () => {
+    const email = 'two-keys@example.com';
+    const { key } = await stage.service.createKey({ tier: 'free', email });
+    const { key: second } = await stage.service.createKey({ email });
+    // A report with an invalid period counts as well.
+    expect((await report(key, '?from=yesterday')).status).toBe(400);
 
-      const answers = await tens(7, (index) => receipt(index % 2 === 0 ? key : second));
+    const answers = await tens(7, (index) => receipt(index % 2 === 0 ? key : second));
 
-      expect(answers.filter(({ status }) => status === 404)).toHaveLength(59);
-      const refused = answers.filter(({ status }) => status === 429);
-      expect(refused).toHaveLength(11);
-      for (const answer of refused) {
-        expect(await answer.error()).toMatchObject({
-          code: 'rate_limit_exceeded',
-          message: 'An account can request at most 60 reports and receipts per minute.',
-        });
-        const [limit, remaining, reset] = limitHeaders(answer);
-        expect([limit, remaining, Number(answer.headers['retry-after'])]).toEqual([60, 0, reset]);
-      }
-      expect((await report(key)).status).toBe(429);
-      expect((await report(await keyOf(tier))).status).toBe(200);
-      expect((await stream(stage.origin, { key })).status).toBe(200);
-    },
-  );
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(59);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(11);
+    for (const answer of refused) {
+      expect(await answer.error()).toMatchObject({
+        code: 'rate_limit_exceeded',
+        message: 'An account can request at most 60 reports and receipts per minute.',
+      });
+      const [limit, remaining, reset] = limitHeaders(answer);
+      expect([limit, remaining, Number(answer.headers['retry-after'])]).toEqual([60, 0, reset]);
+    }
+    expect((await report(key)).status).toBe(429);
+    expect((await report(await keyOf('free'))).status).toBe(200);
+    expect((await stream(stage.origin, { key })).status).toBe(200);
+  });
 
   it('leave the pages of the account, which have 120 a minute of their own', async () => {
     const account = await signedIn(stage.service, 'boundless');

@@ -267,18 +267,26 @@ describe('headers of a program', () => {
     expect(await ask()).toBe('Vault 1blue');
   });
 
-  it.each([
-    ['ends with an error', 'console.error("s3cret"); process.exit(3)'],
-    ['prints something else', 'console.log("s3cret")'],
-    ['prints headers that are no headers', 'console.log(JSON.stringify({headers: {authorization: "s3cret\\n"}}))'],
-    ['prints without end', 'setInterval(() => console.log("x".repeat(1e5)), 1)'],
-    ['has expired', 'console.log(JSON.stringify({headers: {a: "b"}, expires_at: 1000}))'],
-  ])('of a program that %s are a failure of the route', async (_, code) => {
+  const failing = {
+    'ends with an error': 'console.error("s3cret"); process.exit(3)',
+    'prints something else': 'console.log("s3cret")',
+    'prints headers that are no headers': 'console.log(JSON.stringify({headers: {authorization: "s3cret\\n"}}))',
+    'prints without end': 'setInterval(() => console.log("x".repeat(1e5)), 1)',
+    'prints what has expired': 'console.log(JSON.stringify({headers: {a: "b"}, expires_at: 1000}))',
+  };
+  it(`of a program that ${Object.keys(failing).join(', or ')}, are a failure of the route`, async () => {
     const backup = await ScriptedProvider.start();
-    await start(program(code), {}, [backup]);
+    const codes = Object.values(failing);
+    const { upstreams, models } = routesTo([...codes.map(() => provider), backup]);
+    const withPrograms = Object.entries(upstreams).map(([name, upstream], index) => {
+      const code = codes[index];
+      return [name, code === undefined ? upstream : { ...upstream, api_key: undefined, credentials: program(code) }];
+    });
+    service = await startService({ upstreams: Object.fromEntries(withPrograms) as typeof upstreams, models });
+    ({ key } = await service.createKey());
     expect(await ask()).toBe('Hello world');
     expect([provider.calls.length, backup.calls.length]).toEqual([0, 1]);
-    await service?.stop();
+    await service.stop();
     service = undefined;
     await backup.stop();
   });
