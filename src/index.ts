@@ -36,9 +36,8 @@ export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.j
 
 export { ApiErrors } from './platform/http/open-api/api-errors.decorator.js';
 export { Form } from './platform/http/body/body-class.decorator.js';
-export { OutsideApi } from './platform/http/surface/outside-api.decorator.js';
-export { Surface } from './platform/http/surface/surface.decorator.js';
-export { Public } from './platform/http/routing/public.decorator.js';
+export { OutsideApi, Surface } from './platform/http/surface/surface.decorator.js';
+export { Public } from './platform/http/routing/route-decorators.js';
 
 export { LimitedByTier, OpensStream } from './throttling/limited-by-tier.decorator.js';
 export type { AccountLimit, AccountLimits, LimitedCall } from './throttling/account-limits.js';
@@ -49,8 +48,7 @@ export { ModelCatalog } from './models/model-catalog.js';
 export type { ModelSource } from './models/sourced-models.js';
 export type { ModelDefinition } from './platform/config/model-of.js';
 
-export type { CallContext } from './upstreams/contract/call-context.js';
-export type { ChatCall } from './upstreams/contract/chat-call.js';
+export type { CallContext, ChatCall } from './upstreams/contract/chat-call.js';
 export type { Credential, CredentialContext, CredentialSource } from './upstreams/contract/credential.js';
 export type { ConversationRequest } from './upstreams/contract/conversation.js';
 export type { Framing, ProviderEvent } from './upstreams/contract/framing.js';

@@ -1,8 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { BodyClients } from '../platform/http/body/bodies-in-flight.js';
-import { REDIS } from '../platform/redis/redis.js';
-import type { RedisConnection } from '../platform/redis/redis-connection.js';
+import { REDIS, type RedisConnection } from '../platform/redis/redis-connection.js';
 import { RedisModule } from '../platform/redis/redis.module.js';
 import { AttemptCounters, KeyCreationLimit } from './attempts/attempt-counters.js';
 import { InProcessAttemptCounters } from './attempts/in-process-attempt-counters.js';

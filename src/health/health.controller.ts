@@ -15,12 +15,12 @@ import { VERSION } from '../platform/common/version.js';
 import { DatabaseHealth } from '../platform/database/database-availability.js';
 import { errorBody } from '../platform/http/errors/send-error.js';
 import { DirectRoute } from '../platform/http/routing/direct-routes.js';
-import { Public } from '../platform/http/routing/public.decorator.js';
+import { Public } from '../platform/http/routing/route-decorators.js';
 import { RedisHealth } from '../platform/redis/redis-health.js';
 import { UnsharedLimits } from '../usage/store/unshared-limits.js';
 import { PluginReadiness } from './plugin-readiness.js';
 
-export class HealthReport {
+class HealthReport {
   @ApiProperty({ example: 'healthy' })
   readonly status!: string;
 

@@ -1,7 +1,7 @@
 import { CONFIG, type Config, type ModelConfig } from '../platform/config/config.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../platform/common/service-error.js';
-import { invalidRequest } from '../platform/http/request/invalid-request.js';
+import { invalidRequest } from '../platform/http/request/request-validation.pipe.js';
 import type { Request } from 'express';
 import { restrictionsOf } from '../auth/principal/principal.js';
 

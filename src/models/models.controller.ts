@@ -11,12 +11,12 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { DirectRoute } from '../platform/http/routing/direct-routes.js';
-import { Public, ReadsKey } from '../platform/http/routing/public.decorator.js';
+import { Public, ReadsKey } from '../platform/http/routing/route-decorators.js';
 import { ApiErrors } from '../platform/http/open-api/api-errors.decorator.js';
 import type { ModelConfig } from '../platform/config/config.js';
 import { modelAccessOf, ModelCatalog, type ModelAccess } from './model-catalog.js';
 
-export class ModelEntry {
+class ModelEntry {
   @ApiProperty({
     description: 'The value of `model` in a chat request: `<vendor>/<model_name>`.',
     example: 'builtin/eliza',

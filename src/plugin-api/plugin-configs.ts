@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Global, Inject, Injectable, Logger, Module, type DynamicModule } from '@nestjs/common';
-import { isObject } from '../platform/common/json/is-object.js';
+import { isObject } from '../platform/common/json/json-values.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { ConfigReloads } from '../platform/config/config-reloads.js';
 import { CONFIG, type Config } from '../platform/config/config.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Membership } from '../platform/redis/membership.js';
-import { MEMBERSHIP } from '../platform/redis/redis.js';
+import { MEMBERSHIP } from '../platform/redis/redis-connection.js';
 
 /** The fallback while Redis is unavailable: each replica admits its share of the limits, and counts in the process. */
 @Injectable()

@@ -1,7 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { ProvidedExtension } from '../platform/common/extensions/extensions.js';
-import { REDIS } from '../platform/redis/redis.js';
-import type { RedisConnection } from '../platform/redis/redis-connection.js';
+import { REDIS, type RedisConnection } from '../platform/redis/redis-connection.js';
 import { RedisModule } from '../platform/redis/redis.module.js';
 import { RequestRates } from './request-rates.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';

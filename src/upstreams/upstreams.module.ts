@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import type { RedisConnection } from '../platform/redis/redis-connection.js';
+import { type RedisConnection, REDIS } from '../platform/redis/redis-connection.js';
 import { RedisModule } from '../platform/redis/redis.module.js';
-import { REDIS } from '../platform/redis/redis.js';
 import { CredentialSources } from './credentials/credential-sources.js';
 import { ProtocolRegistry } from './protocols/protocol-registry.js';
 import { AttemptFactory } from './routing/attempt-factory.js';

@@ -3,7 +3,7 @@ import { constants } from 'node:http2';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Public } from '../../src/platform/http/routing/public.decorator.js';
+import { Public } from '../../src/platform/http/routing/route-decorators.js';
 import { Latch } from '../support/latch.js';
 import { HELLO } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPostgresUrl } from '../../src/platform/config/sources/postgres-url.js';
+import { readPostgresUrl } from '../../src/platform/config/sources/environment-values.js';
 import { openPostgres, postgresOptions } from '../../src/platform/database/postgres/open-postgres.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { createCertificate } from '../support/certificate.js';

@@ -7,8 +7,8 @@ import { SessionCookie } from '../../src/auth/session/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session/session.guard.js';
 import { PasswordChange, type Passwords } from '../../src/auth/sign-in/password-change.js';
 import { Form } from '../../src/platform/http/body/body-class.decorator.js';
-import { OutsideApi } from '../../src/platform/http/surface/outside-api.decorator.js';
-import { Public } from '../../src/platform/http/routing/public.decorator.js';
+import { OutsideApi } from '../../src/platform/http/surface/surface.decorator.js';
+import { Public } from '../../src/platform/http/routing/route-decorators.js';
 
 /** Routes outside the API that show tests the session of a request. */
 @OutsideApi()

@@ -9,11 +9,11 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '../../platform/http/open-api/api-decorators.js';
-import { invalidRequest } from '../../platform/http/request/invalid-request.js';
+import { invalidRequest } from '../../platform/http/request/request-validation.pipe.js';
 import type { Request } from 'express';
 import { LeakedKeys } from '../../accounts/leaks/leaked-keys.js';
 import { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
-import { Public } from '../../platform/http/routing/public.decorator.js';
+import { Public } from '../../platform/http/routing/route-decorators.js';
 
 /** A scanner puts the findings of one place into one request. */
 const BY_NETWORK = { name: 'leak-reports:network', attempts: 60, withinSeconds: 60 };
@@ -36,7 +36,7 @@ export class LeakReportLimit {
   }
 }
 
-export const MAX_TOKENS = 500;
+const MAX_TOKENS = 500;
 const MAX_BYTES = 256 * 1024;
 /** A longer text is no key. The response does not repeat it. */
 const MAX_LENGTH = 500;

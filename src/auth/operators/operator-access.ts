@@ -5,7 +5,7 @@ import { ServiceError } from '../../platform/common/service-error.js';
 import { INVALID_TOKEN_CHALLENGE, unauthenticated } from '../bearer/bearer-header.js';
 import { networkOf } from '../network/client-network.js';
 import { ApiBearerAuth, ApiTags, OPERATOR_SECURITY } from '../../platform/http/open-api/api-decorators.js';
-import { Public } from '../../platform/http/routing/public.decorator.js';
+import { Public } from '../../platform/http/routing/route-decorators.js';
 
 declare module '../../platform/http/request/request-context.js' {
   interface RequestContext {

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { limitsItsReader } from '../../platform/http/connections/reader-limit.js';
+import { limitsItsReader } from '../../platform/http/connections/unread-responses.js';
 import { realMs, startTimer } from '../../platform/common/timers/pace.js';
 
 /**

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RedisUnavailable } from './redis-errors.js';
-import type { RedisConnection } from './redis-connection.js';
-import { REDIS } from './redis.js';
+import { type RedisConnection, REDIS } from './redis-connection.js';
 
 /** Reports to readiness probes whether Redis is available. */
 @Injectable()

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
-import { MEMBERSHIP, REDIS } from './redis.js';
-import type { RedisConnection } from './redis-connection.js';
+import { MEMBERSHIP, REDIS, type RedisConnection } from './redis-connection.js';
 import { RedisHealth } from './redis-health.js';
 
 /** The connection to Redis, through which replicas share state. There is a connection only when REDIS_URL is set. */

@@ -9,9 +9,9 @@ import { DatabaseError } from '../database/database-error.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { ServiceLogger } from '../logs/service-logger.js';
 import { PluginsInUse } from '../http/surface/plugins-in-use.js';
-import { welcome } from './first-start-welcome.js';
+import { isLoopback, listeningAddress, welcome } from './first-start-welcome.js';
 import { endStart } from './end-start.js';
-import { isLoopback, listeningAddress } from './listening-address.js';
+
 import { AuditTasks } from '../../accounts/audit/audit-sinks.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';

@@ -15,13 +15,17 @@ import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { CrossOrigin } from '../http/cross-origin/cross-origin.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
-import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
-import { describeResponses, describeChatRequest } from '../http/open-api/describe-responses.js';
+import {
+  DEFINED_ERRORS,
+  describeErrors,
+  describeResponses,
+  describeChatRequest,
+} from '../http/open-api/defined-errors.js';
 import { API_DESCRIPTIONS, serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { directRoutesBefore } from '../http/routing/direct-routes.js';
 import { begin, notFound, withOneVersion } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
-import { OUTSIDE_API_ROUTES } from '../http/surface/outside-api.decorator.js';
+import { OUTSIDE_API_ROUTES } from '../http/surface/surface.decorator.js';
 import { Surfaces } from '../http/surface/surfaces.js';
 import { RequestWatch } from './request-watch.js';
 

@@ -5,8 +5,7 @@ export { Histogram, KeyedCount, LabeledCounter } from '../../platform/common/cou
 export { DrainState } from '../../platform/common/drain-state.js';
 export { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
 export { Extensions, ExtensionsModule } from '../../platform/common/extensions/extensions.js';
-export { canonicalJson, sortedEntries } from '../../platform/common/json/canonical-json.js';
-export { isObject } from '../../platform/common/json/is-object.js';
+export { canonicalJson, sortedEntries, isObject } from '../../platform/common/json/json-values.js';
 export {
   asArrived,
   isJsonLonger,
@@ -26,7 +25,7 @@ export {
 } from '../../platform/common/service-error.js';
 export { ShedLoad } from '../../platform/common/shed-load.js';
 export { csvCell } from '../../platform/common/text/csv-cell.js';
-export { curlLine } from '../../platform/common/text/curl-line.js';
+export { curlLine, javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export {
   cutText,
   isHighSurrogate,
@@ -34,7 +33,6 @@ export {
   toPlainLine,
   withoutTrailingSlashes,
 } from '../../platform/common/text/cut-text.js';
-export { javascriptCode, pythonCode } from '../../platform/common/text/request-code.js';
 export { timeOrderedId } from '../../platform/common/time-ordered-id.js';
 export { HourlyJobs } from '../../platform/common/timers/periodic-task.js';
 export {

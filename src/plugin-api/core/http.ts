@@ -3,9 +3,8 @@ export { WholeBody } from '../../platform/http/answers/whole-body.js';
 export { BodyClass, type BodyParser, BodyValues, Form } from '../../platform/http/body/body-class.decorator.js';
 export { ClientConnections } from '../../platform/http/connections/client-connections.js';
 export { logAcceptFailures } from '../../platform/http/connections/serve-connections.js';
-export { allowedMethods } from '../../platform/http/errors/allowed-methods.js';
+export { allowedMethods, ServiceErrorFilter } from '../../platform/http/errors/service-error.filter.js';
 export { recordSentError, sendError } from '../../platform/http/errors/send-error.js';
-export { ServiceErrorFilter } from '../../platform/http/errors/service-error.filter.js';
 export { toServiceError } from '../../platform/http/errors/to-service-error.js';
 export { HttpModule } from '../../platform/http/http.module.js';
 export {
@@ -28,13 +27,10 @@ export {
 } from '../../platform/http/open-api/api-decorators.js';
 export { ApiErrors } from '../../platform/http/open-api/api-errors.decorator.js';
 export { operationsOf } from '../../platform/http/open-api/defined-errors.js';
-export { invalidRequest } from '../../platform/http/request/invalid-request.js';
+export { invalidRequest, RequestValidationPipe } from '../../platform/http/request/request-validation.pipe.js';
 export { beginContext, type RequestContext } from '../../platform/http/request/request-context.js';
-export { RequestValidationPipe } from '../../platform/http/request/request-validation.pipe.js';
-export { OnlyIf } from '../../platform/http/routing/only-if.decorator.js';
-export { isPublic, Public, ReadsKey } from '../../platform/http/routing/public.decorator.js';
-export { OutsideApi } from '../../platform/http/surface/outside-api.decorator.js';
+export { OnlyIf, isPublic, Public, ReadsKey } from '../../platform/http/routing/route-decorators.js';
+export { OutsideApi, Surface } from '../../platform/http/surface/surface.decorator.js';
 export { PartOf, PluginsInUse } from '../../platform/http/surface/plugins-in-use.js';
-export { Surface } from '../../platform/http/surface/surface.decorator.js';
 export { Surfaces } from '../../platform/http/surface/surfaces.js';
 export { clientGone } from '../../platform/http/request/client-gone.js';

@@ -1,4 +1,3 @@
 // What plugins use of platform/outbox.
 export { OutboxModule } from '../../platform/outbox/outbox.module.js';
-export { giveUpAt, NO_ACCOUNT } from '../../platform/outbox/webhook-event.js';
-export { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
+export { giveUpAt, NO_ACCOUNT, WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';

@@ -32,9 +32,8 @@ export { isPromptTooLong } from '../../upstreams/protocols/shared/reported-failu
 export { argumentsObject } from '../../upstreams/protocols/shared/tool-calls.js';
 export { AttemptFactory } from '../../upstreams/routing/attempt-factory.js';
 export type { BreakerState } from '../../upstreams/routing/circuit-breaker.js';
-export type { LastError } from '../../upstreams/routing/route-counts.js';
+export type { LastError, RouteState } from '../../upstreams/routing/route-state.js';
 export { type ProbeResult, RouteProbe } from '../../upstreams/routing/route-probe.js';
-export type { RouteState } from '../../upstreams/routing/route-state.js';
 export { RouteStates } from '../../upstreams/routing/route-states.js';
 export { promptTokens, promptTokensNow } from '../../upstreams/tokens/prompt-tokens.js';
 export { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';

@@ -1,5 +1,5 @@
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { CallContext } from './call-context.js';
+import type { CallContext } from './chat-call.js';
 import type { OptionsSchema } from './options-schema.js';
 import type { ResponseHeaders, UpstreamRequest } from './protocol.js';
 

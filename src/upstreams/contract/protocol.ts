@@ -1,8 +1,7 @@
 import type { ServiceError } from '../../platform/common/service-error.js';
 import type { Capability, GenerationOption } from '../../platform/config/capabilities.js';
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { CallContext } from './call-context.js';
-import type { ChatCall } from './chat-call.js';
+import type { CallContext, ChatCall } from './chat-call.js';
 import type { Framing, ProviderEvent } from './framing.js';
 import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';

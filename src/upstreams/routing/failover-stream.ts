@@ -6,7 +6,7 @@ import { beginsAnswer, CLIENT_GONE, PartStream } from '../completion/part-stream
 import { withoutState } from '../completion/provider-state.js';
 import { ProviderFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
-import { InvalidMember } from '../protocols/shared/invalid-member.js';
+import { InvalidMember } from '../protocols/shared/option-members.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptFactory } from './attempt-factory.js';
 import type { RoutedCompletion } from './routed-completion.js';

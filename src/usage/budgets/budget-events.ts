@@ -6,8 +6,7 @@ import { RecentMap } from '../../platform/common/recent-map.js';
 import { startTimer } from '../../platform/common/timers/pace.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { MICROS } from '../../platform/config/limits/budget.js';
-import { eventIdOf, type WebhookEvent } from '../../platform/outbox/webhook-event.js';
-import { WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
+import { eventIdOf, type WebhookEvent, WebhookOutbox } from '../../platform/outbox/webhook-outbox.js';
 import { UsageLedger } from '../ledger/usage-ledger.js';
 import { selectUse, type CurrentBudget } from './budget-statements.js';
 

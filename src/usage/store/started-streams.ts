@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/common/json/is-object.js';
+import { isObject } from '../../platform/common/json/json-values.js';
 import type { StartedStream } from '../record/usage-record.js';
 import { UnstorableData } from './ledger-text.js';
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { engineOf, secondsNow } from '../../platform/database/queries/statements.js';
 import type { Membership } from '../../platform/redis/membership.js';
-import { MEMBERSHIP } from '../../platform/redis/redis.js';
+import { MEMBERSHIP } from '../../platform/redis/redis-connection.js';
 
 /** The age of a heartbeat up to which its process counts as running, in seconds. Heartbeats are 10 s apart. */
 const RUNNING_SECONDS = 25;

@@ -2,7 +2,7 @@ import { Controller, Get, Module, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { Public } from '../../../src/platform/http/routing/public.decorator.js';
+import { Public } from '../../../src/platform/http/routing/route-decorators.js';
 import { rawRequest } from '../../support/raw-request.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';

@@ -2,7 +2,7 @@ import { EmbeddedAvailability } from '../../../src/platform/database/database-av
 import { interruptedRecord, testStartedStream, testUsageRecord } from '../../support/usage-records.js';
 import type { LedgerRow } from '../../../src/usage/store/record-columns.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
-import { eventIdOf, NO_ACCOUNT, type WebhookEvent } from '../../../src/platform/outbox/webhook-event.js';
+import { eventIdOf, NO_ACCOUNT, type WebhookEvent } from '../../../src/platform/outbox/webhook-outbox.js';
 import { hold, Violation } from '../../support/invariants.js';
 import type { SeededRandom } from '../../support/seeded-random.js';
 import { DeliveryReplica } from './delivery-replica.js';

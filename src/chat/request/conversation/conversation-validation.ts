@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ownTurn } from '../../../platform/common/event-loop/event-loop-turns.js';
-import { invalidRequest, refuseAny } from '../../../platform/http/request/invalid-request.js';
-import { RequestValidationPipe } from '../../../platform/http/request/request-validation.pipe.js';
+import {
+  invalidRequest,
+  refuseAny,
+  RequestValidationPipe,
+} from '../../../platform/http/request/request-validation.pipe.js';
 import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
 import { ChatRequest, MAX_MESSAGES, MAX_STOPS } from '../chat-request.dto.js';
 import { ConversationMembers } from './conversation-schema.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/common/service-error.js';
-import { UNKNOWN_MEMBER } from '../../../platform/http/request/invalid-request.js';
+import { UNKNOWN_MEMBER } from '../../../platform/http/request/request-validation.pipe.js';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

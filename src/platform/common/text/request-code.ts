@@ -1,4 +1,4 @@
-export interface RequestCode {
+interface RequestCode {
   /** Scheme, host and port of the service. */
   readonly origin: string;
   /** The API key. By default, the code reads the key from the environment variable `API_KEY`. */
@@ -66,4 +66,20 @@ with urllib.request.urlopen(call) as response:
 if not complete:
     raise RuntimeError("The answer is incomplete.")
 `;
+}
+
+/** Returns a curl command for a chat request to the service. A user can paste it into a shell. */
+export function curlLine({ origin, key, request }: RequestCode): string {
+  return [
+    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
+    // Double quotes, because the shell must replace $API_KEY.
+    `  -H ${key === undefined ? '"Authorization: Bearer $API_KEY"' : quoted(`Authorization: Bearer ${key}`)}`,
+    `  -H ${quoted('Content-Type: application/json')}`,
+    `  -d ${quoted(request)}`,
+  ].join(' \\\n');
+}
+
+/** Quotes a text, so that a shell reads it as one word, whatever characters it contains. */
+function quoted(text: string): string {
+  return /^[\w:/.@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

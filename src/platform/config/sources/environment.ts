@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/cut-text.js';
-import { converted } from './converted.js';
+import { converted, readPostgresUrl, readResourceAttributes } from './environment-values.js';
 import { BUILT_IN_PLUGINS, LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
-import { readPostgresUrl } from './postgres-url.js';
 import { readRedisUrl } from './redis-url.js';
-import { readResourceAttributes } from './resource-attributes.js';
 import { zodProblems } from '../model-of.js';
 import { hasWholeIssuer, SINGLE_SIGN_ON_VARIABLES } from './single-sign-on-environment.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClaimCondition, SingleSignOnConfig } from '../config.js';
-import { converted } from './converted.js';
+import { converted } from './environment-values.js';
 
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const HTTPS_OR_LOCAL = 'must be https://…, or http://… with a host name of this machine';

@@ -14,9 +14,8 @@ import {
   isWithoutBody,
   takesBody,
 } from './body-class.decorator.js';
-import { readForm } from './form/form-body.js';
+import { readForm, requireUtf8Body } from './form/form-body.js';
 import { parseJsonBody } from './json/parse-json-body.js';
-import { requireUtf8Body } from './media-type.js';
 import { BodyReader } from './read-body.js';
 import '../surface/surface.decorator.js';
 
@@ -111,7 +110,7 @@ const MAX_NAMES = 20;
 const NAME = /^[\w.$-]{1,64}$/;
 
 /** Collects the members of a body that have no effect, and names them in the response. */
-export class IgnoredMembers {
+class IgnoredMembers {
   private readonly names = new Set<string>();
 
   /** Adds a member. The header contains only names of letters, digits, `_`, `.`, `$` and `-`. */
@@ -129,7 +128,7 @@ export class IgnoredMembers {
  *
  * @param ignore is called with the name of each member that is left out.
  */
-export function withoutUnknown(body: object, type: Type<object>, ignore: (member: string) => void): object {
+function withoutUnknown(body: object, type: Type<object>, ignore: (member: string) => void): object {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const known = new Set(rules.map(({ propertyName }) => propertyName));
   const members = Object.entries(body) as [string, unknown][];

@@ -6,7 +6,22 @@ import { CONFIG, type Config } from '../../config/config.js';
 import { BodyClients } from '../body/bodies-in-flight.js';
 import type { ClientConnection } from './client-connection.js';
 import { ClientConnections } from './client-connections.js';
-import { isReaderLimited } from './reader-limit.js';
+import type { ServerResponse } from 'node:http';
+
+const limited = new WeakSet<ServerResponse>();
+
+/**
+ * Marks a response whose sender limits how long the client may stop reading. Streams have a longer limit than other
+ * responses.
+ */
+export function limitsItsReader(response: ServerResponse): void {
+  limited.add(response);
+}
+
+/** Whether {@link limitsItsReader} was called for the response. */
+function isReaderLimited(response: ServerResponse): boolean {
+  return limited.has(response);
+}
 
 const CHECK_EVERY_MS = 1_000;
 /** A client that reads at least this many bytes within the time limit counts as slow, but reading. */

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Config } from '../../config/config.js';
-import { allowedMethods } from '../errors/allowed-methods.js';
+import { allowedMethods } from '../errors/service-error.filter.js';
 import { requestedPath, type Surfaces } from '../surface/surfaces.js';
 
 /** The paths that are open in addition to the surfaces. */

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { ServerResponse } from 'node:http';
 import type { ServiceError, ErrorCode, ErrorDetail } from '../../common/service-error.js';
 import type { RequestContext } from '../request/request-context.js';
-import { retryHeaders } from '../surface/enter-surface.js';
+import { retryHeaders } from '../surface/surface.decorator.js';
 
 /** The body of every error outside a stream. */
 export interface ErrorBody {

@@ -7,7 +7,7 @@ import {
   type ErrorCode,
 } from '../../common/service-error.js';
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSchema } from './api-decorators.js';
-import { errorResponse } from './error-response.js';
+import { errorResponse } from './defined-errors.js';
 
 const CODES = (Object.keys(ERRORS) as BuiltInErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 

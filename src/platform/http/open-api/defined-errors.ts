@@ -1,7 +1,35 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
+import type { OpenAPIObject, ApiResponseOptions } from '@nestjs/swagger';
 import type { DefinedError } from '../../common/service-error.js';
 import { ExtensionPoint } from '../../common/extensions/extensions.js';
-import { errorResponse } from './error-response.js';
+import { RATE_LIMIT_HEADERS, schemaPath, REQUEST_ID } from './api-decorators.js';
+
+type HeadersByName = ApiResponseOptions['headers'];
+type ResponseObject = Exclude<
+  NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string],
+  { $ref: string } | undefined
+>;
+
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' as const } },
+};
+const HEADERS: Readonly<Record<number, HeadersByName>> = {
+  401: { 'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string' } } },
+  429: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
+  503: RETRY_AFTER,
+};
+
+/**
+ * The description of an error response, for the OpenAPI document.
+ *
+ * @param texts one for each error code of the response.
+ */
+export function errorResponse(status: number, texts: readonly string[]): ResponseObject {
+  return {
+    description: texts.join(', '),
+    headers: { ...HEADERS[status] },
+    content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
+  };
+}
 
 /** The errors of plugins. */
 export const DEFINED_ERRORS = new ExtensionPoint<DefinedError>('errors');
@@ -56,4 +84,25 @@ function describe({ responses }: Operation, errors: readonly DefinedError[]): vo
 /** Returns the body of the errors that an operation has: the operations of a surface have another body than `ErrorBody`. */
 function errorContent({ '400': invalid }: Operation['responses']): Pick<ReturnType<typeof errorResponse>, 'content'> {
   return invalid !== undefined && 'content' in invalid ? { content: invalid.content } : {};
+}
+
+/** Adds what every operation has: the request id of each response, and the response to a bug. */
+export function describeResponses(document: OpenAPIObject): void {
+  for (const { responses } of operationsOf(document)) {
+    responses['500'] ??= errorResponse(500, ['`internal_error`']);
+    for (const response of Object.values(responses)) {
+      if (response !== undefined && 'description' in response) {
+        response.headers = { ...REQUEST_ID, ...response.headers };
+      }
+    }
+  }
+}
+
+/** Closes the request for unknown members, and gives "Try it out" a request that works with the models of this service. */
+export function describeChatRequest(document: OpenAPIObject, model = 'vendor/model'): void {
+  const { ChatRequest, ChatRequestMessage } = document.components?.schemas ?? {};
+  if (ChatRequest === undefined || ChatRequestMessage === undefined) return;
+  const example = { model, messages: [{ role: 'user', content: 'Hello!' }] };
+  Object.assign(ChatRequest, { additionalProperties: false, example });
+  Object.assign(ChatRequestMessage, { additionalProperties: false });
 }

@@ -4,7 +4,7 @@ import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type * as swagger from '@nestjs/swagger';
 import { bodyIndex } from '../body/body-class.decorator.js';
-import { IS_PUBLIC } from '../routing/public.decorator.js';
+import { IS_PUBLIC } from '../routing/route-decorators.js';
 
 type Swagger = typeof swagger;
 

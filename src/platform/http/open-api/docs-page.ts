@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { WholeBody } from '../answers/whole-body.js';
-import { curlLine } from '../../common/text/curl-line.js';
+import { curlLine } from '../../common/text/request-code.js';
 
 /** Where the files of Swagger UI are, relative to the page. */
 const FILES = './docs';

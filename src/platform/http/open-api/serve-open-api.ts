@@ -9,7 +9,7 @@ import { VERSION } from '../../common/version.js';
 import { applyApiDecorators, OPERATOR_SECURITY } from './api-decorators.js';
 import { describeControllers } from './describe-controllers.js';
 import { docsFiles, docsPage } from './docs-page.js';
-import { pathOutsideApi } from '../surface/outside-api.decorator.js';
+import { pathOutsideApi } from '../surface/surface.decorator.js';
 
 /** The groups of operations in the order of the page. Groups of plugins follow. */
 const TAGS = ['Chat', 'Models', 'Usage', 'API keys', 'Compatible interfaces', 'Health', 'Operators'] as const;

@@ -3,7 +3,7 @@ import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapte
 import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { realMs } from '../../common/timers/pace.js';
-import { pathOutsideApi } from '../surface/outside-api.decorator.js';
+import { pathOutsideApi } from '../surface/surface.decorator.js';
 
 /** The time limit for the headers of a request. The server disconnects a slower client. */
 const HEADERS_TIMEOUT_MS = 10_000;

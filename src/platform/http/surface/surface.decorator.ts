@@ -1,5 +1,5 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
-import type { Request } from 'express';
+import { SetMetadata, type CustomDecorator, applyDecorators, Controller } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { ServiceError } from '../../common/service-error.js';
 import type { Config } from '../../config/config.js';
 
@@ -56,3 +56,66 @@ declare module '../request/request-context.js' {
  * ```
  */
 export const Surface = (description: SurfaceDescription): CustomDecorator<symbol> => SetMetadata(SURFACE, description);
+
+/**
+ * A placeholder for the prefix of the API while Nest builds paths.
+ *
+ * Nest can leave out its global prefix for listed paths. But a page may have the same name as a route of the API (`/usage`
+ * and `/api/v1/usage`), and the list cannot tell the two apart. So the paths of all pages start with this mark.
+ * {@link pathOutsideApi} removes the mark when Nest creates the route.
+ */
+export const OUTSIDE_API_MARK = '/outside-api';
+
+/** The `exclude` option for `setGlobalPrefix`: excludes controllers that are {@link OutsideApi}. */
+export const OUTSIDE_API_ROUTES: string[] = [OUTSIDE_API_MARK, `${OUTSIDE_API_MARK}/*path`];
+
+/**
+ * Declares a controller for pages and their files. Its paths begin at the root of the host, not at `/api/v1`.
+ *
+ * @since 1.0
+ *
+ * @example
+ * ```ts
+ * @OutsideApi('settings/api-keys')
+ * class ApiKeysPage {
+ *   @Get() show() {} // GET /settings/api-keys
+ * }
+ * ```
+ */
+export const OutsideApi = (path = ''): ClassDecorator => applyDecorators(Controller(`${OUTSIDE_API_MARK}/${path}`));
+
+/** Returns the path at which a route is served: removes the mark of {@link OutsideApi}, if there is one. */
+export function pathOutsideApi(path: string): string {
+  if (path !== OUTSIDE_API_MARK && !path.startsWith(`${OUTSIDE_API_MARK}/`)) return path;
+  return path.slice(OUTSIDE_API_MARK.length) || '/';
+}
+
+/** Clients of other APIs retry after at most this time. If a longer time is necessary, they should not retry. */
+const MAX_WAIT_MS = 60_000;
+/** A repetition of such a request gets the same answer. Some clients retry every error unless they are told not to. */
+const NEVER_RETRIED: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 413]);
+
+/** Applies the rules of the surface to the response. */
+export function enterSurface(response: Response, surface: SurfaceDescription): void {
+  const { context } = response.req;
+  context.surface = surface;
+  if (surface.headers === undefined || response.headersSent) return;
+  for (const [name, value] of Object.entries(surface.headers(context.requestId))) response.setHeader(name, value);
+}
+
+/** Returns the headers by which clients of other APIs decide whether they retry. */
+export function retryHeaders({ status, retryAfterMs }: ServiceError): Record<string, string> {
+  return {
+    ...(retryAfterMs !== undefined && { 'retry-after-ms': String(waitMs(retryAfterMs)) }),
+    ...((NEVER_RETRIED.has(status) || (retryAfterMs ?? 0) > MAX_WAIT_MS) && { 'x-should-retry': 'false' }),
+  };
+}
+
+/**
+ * Returns whole milliseconds. SDKs accept a time from the server only below 60,000 ms, and otherwise retry after half a second: so a
+ * minute is one millisecond shorter.
+ */
+function waitMs(ms: number): number {
+  const whole = Math.max(1, Math.ceil(ms));
+  return whole === MAX_WAIT_MS ? MAX_WAIT_MS - 1 : whole;
+}

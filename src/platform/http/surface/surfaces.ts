@@ -5,8 +5,7 @@ import type { Request } from 'express';
 import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/config.js';
 import { PluginsInUse } from './plugins-in-use.js';
-import { OUTSIDE_API_MARK, pathOutsideApi } from './outside-api.decorator.js';
-import { SURFACE, type SurfaceDescription } from './surface.decorator.js';
+import { OUTSIDE_API_MARK, pathOutsideApi, SURFACE, type SurfaceDescription } from './surface.decorator.js';
 
 const API_PREFIX = '/api/v1';
 

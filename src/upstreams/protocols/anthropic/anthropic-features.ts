@@ -2,7 +2,7 @@ import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions, Tool } from '../../contract/conversation.js';
 import { effortOf } from '../openai/openai-tools.js';
-import { InvalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/option-members.js';
 import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-blocks.js';
 
 /** The smallest budget for reasoning that Anthropic accepts, in tokens. */

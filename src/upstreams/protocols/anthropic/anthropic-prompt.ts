@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { Message } from '../../contract/conversation.js';
-import { InvalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/option-members.js';
 import { systemBlocks, turnsOf, type AnthropicPrompt, type Block, type Turn } from './anthropic-blocks.js';
 
 /**

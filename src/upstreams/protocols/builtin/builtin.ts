@@ -2,18 +2,16 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
 import { sleep } from '../../../platform/common/timers/pace.js';
-import type { CallContext } from '../../contract/call-context.js';
-import type { ChatCall } from '../../contract/chat-call.js';
+import type { CallContext, ChatCall } from '../../contract/chat-call.js';
 import type { Tool, Message, ImageContent, ToolMessage } from '../../contract/conversation.js';
 import { textsOf, imagesOf } from '../../contract/message-texts.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { SAME_OPTION_NAMES } from '../shared/option-members.js';
-import { newToolCallId } from '../shared/tool-calls.js';
+import { newToolCallId, CalledNames } from '../shared/tool-calls.js';
 import { schemaJson } from './schema-value.js';
 import { countWords, replyTo, wordsOf } from './small-talk.js';
 import { plainMessages, joinedTexts } from '../shared/plain-messages.js';
-import { CalledNames } from '../shared/called-names.js';
 import { inlineImage } from '../shared/data-url.js';
 
 interface BuiltinProtocolOptions {
@@ -140,7 +138,7 @@ const HUMPS = /(?<=[a-z\d])(?=[A-Z])/;
  * their name that occurs in the last message of the user: the first such tool, or all of them if parallel calls are requested. After
  * the result of a tool it calls none. With `required` it calls at least the first tool, and with a named tool this one, always.
  */
-export function calledTools({ tools, toolChoice = 'auto', parallelToolCalls, messages }: ChatCall): readonly Tool[] {
+function calledTools({ tools, toolChoice = 'auto', parallelToolCalls, messages }: ChatCall): readonly Tool[] {
   if (tools === undefined || toolChoice === 'none') return [];
   if (typeof toolChoice === 'object') return tools.filter(({ name }) => name === toolChoice.tool);
   if (toolChoice === 'auto' && messages.at(-1)?.role === 'tool') return [];
@@ -166,7 +164,7 @@ function wordsOfName(name: string): readonly string[] {
  * Returns the answer to results of tools, or to images of the user, if the last message has any. The answer contains each result,
  * and the type and the size of each image.
  */
-export function describedContents(messages: readonly Message[]): string | undefined {
+function describedContents(messages: readonly Message[]): string | undefined {
   const last = messages.at(-1);
   if (last?.role === 'tool') return describedResults(last, messages);
   if (last?.role !== 'user') return undefined;

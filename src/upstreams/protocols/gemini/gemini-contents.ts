@@ -7,11 +7,10 @@ import type {
   ToolResult,
   UserMessage,
 } from '../../contract/conversation.js';
-import { CalledNames } from '../shared/called-names.js';
+import { CalledNames, argumentsObject } from '../shared/tool-calls.js';
 import { requiredInlineImage } from '../shared/data-url.js';
-import { InvalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/option-members.js';
 import { textsForJson } from '../shared/plain-messages.js';
-import { argumentsObject } from '../shared/tool-calls.js';
 
 type ContentsCall = Pick<ChatCall, 'messages' | 'modelThinking'>;
 type Part = Readonly<Record<string, unknown>>;

@@ -2,12 +2,11 @@ import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { AssistantMessage, ImageContent, Message, TextContent } from '../../contract/conversation.js';
 import { effortOf } from '../openai/openai-tools.js';
-import { CalledNames } from '../shared/called-names.js';
+import { CalledNames, argumentsObject } from '../shared/tool-calls.js';
 import { requiredInlineImage } from '../shared/data-url.js';
-import { InvalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/option-members.js';
 import { textsForJson } from '../shared/plain-messages.js';
 import { systemMessagesAt } from '../shared/system-messages.js';
-import { argumentsObject } from '../shared/tool-calls.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -11,9 +11,8 @@ import { JsonRequestProtocol } from '../shared/json-request.js';
 import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { systemMessagesAt } from '../shared/system-messages.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
-import { openAiChunkParts, type ChunkState } from './openai-chunk.js';
+import { openAiChunkParts, type ChunkState, ReasoningDetails } from './openai-chunk.js';
 import { isJsonState, openAiMessages } from './openai-messages.js';
-import { ReasoningDetails } from './reasoning-details.js';
 import { OpenAiToolCalls } from './openai-tool-calls.js';
 import { conversationMembers } from './openai-tools.js';
 

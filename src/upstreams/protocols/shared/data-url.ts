@@ -1,5 +1,5 @@
 import type { ImageContent } from '../../contract/conversation.js';
-import { InvalidMember } from './invalid-member.js';
+import { InvalidMember } from './option-members.js';
 
 /** The bytes of an image in a request. */
 interface InlineImage {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { jsonSource, rawJson } from '../../../platform/common/json/json-source.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isText, parseJsonObject } from './json-object.js';
+import type { Message, ToolResult } from '../../contract/conversation.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -77,4 +78,18 @@ export function wholeCallParts({ id, name, args, signature }: WholeCall): readon
     ...(json === '' ? [] : [{ type: 'tool_call_delta' as const, id: call, json }]),
     { type: 'tool_call_end', id: call },
   ];
+}
+
+/** Finds the name of the tool of a result, for providers that know results by names. Add the messages in their order. */
+export class CalledNames {
+  private readonly names = new Map<string, string>();
+
+  add({ role, content }: Message): void {
+    if (role !== 'assistant' || typeof content === 'string') return;
+    for (const part of content) if (part.type === 'tool_call') this.names.set(part.id, part.name);
+  }
+
+  of({ toolCallId }: ToolResult): string {
+    return this.names.get(toolCallId) ?? toolCallId;
+  }
 }

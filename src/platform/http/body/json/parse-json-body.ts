@@ -4,7 +4,7 @@ import { ownTurn, Steps } from '../../../common/event-loop/event-loop-turns.js';
 import { jsonExcess, type JsonBounds, type JsonExcess } from '../../../common/json/json-bounds.js';
 import { ServiceError } from '../../../common/service-error.js';
 import { JsonExcessError, parseLongJson } from './parse-long-json.js';
-import { invalidRequest } from '../../request/invalid-request.js';
+import { invalidRequest } from '../../request/request-validation.pipe.js';
 
 /** A body above this size is decoded, checked, parsed and handled in separate turns of the event loop. */
 const LONG_BYTES = 128 * 1024;

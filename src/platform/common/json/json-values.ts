@@ -13,3 +13,8 @@ export function sortedEntries(value: object): [string, unknown][] {
     .filter(([, member]) => member !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));
 }
+
+/** Whether a value is an object with members. An array is none. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError, type ErrorCode } from '../../../../../src/platform/common/service-error.js';
-import { retryHeaders } from '../../../../../src/platform/http/surface/enter-surface.js';
+import { retryHeaders } from '../../../../../src/platform/http/surface/surface.decorator.js';
 
 const headersOf = (code: ErrorCode, options?: ConstructorParameters<typeof ServiceError>[2]) =>
   retryHeaders(new ServiceError(code, 'Refused.', options));

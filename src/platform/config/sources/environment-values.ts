@@ -1,4 +1,25 @@
+import { z } from 'zod';
 import { accessSync, constants } from 'node:fs';
+
+interface Texts {
+  /** What the documentation says about valid values. */
+  readonly accepts: string;
+  /** The problem of an invalid value. */
+  readonly message: string;
+}
+
+/** @param read returns `undefined` for an invalid text. */
+export function converted<T>(read: (text: string) => T | undefined, { accepts, message }: Texts) {
+  return z
+    .string()
+    .meta({ accepts })
+    .transform((text, context): T => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    });
+}
 
 /**
  * The values of `sslmode`. With `require` and `verify-ca`, the driver checks the certificate and the host name, as with
@@ -52,4 +73,27 @@ function isReadable(path: string | null): boolean {
   } catch {
     return false;
   }
+}
+
+/** The attributes of OTEL_RESOURCE_ATTRIBUTES by name. */
+type ResourceAttributes = Readonly<Record<string, string>>;
+
+/**
+ * Parses a list `key=value,key=value`. Values can contain percent-encoded characters. `undefined`: the list is invalid.
+ *
+ * @see https://opentelemetry.io/docs/specs/otel/resource/sdk/#specifying-resource-information-via-an-environment-variable
+ */
+export function readResourceAttributes(list: string): ResourceAttributes | undefined {
+  const attributes: Record<string, string> = {};
+  for (const pair of list.split(',')) {
+    if (pair.trim() === '') continue;
+    const [, key, value] = /^\s*([^\s=]+)\s*=(.*)$/.exec(pair) ?? [];
+    if (key === undefined || value === undefined) return undefined;
+    try {
+      attributes[decodeURIComponent(key)] = decodeURIComponent(value.trim());
+    } catch {
+      return undefined;
+    }
+  }
+  return attributes;
 }

@@ -1,5 +1,15 @@
-import { SetMetadata, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
+import {
+  SetMetadata,
+  type CustomDecorator,
+  type ExecutionContext,
+  Inject,
+  mixin,
+  NotFoundException,
+  UseGuards,
+  type CanActivate,
+} from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
+import { CONFIG, type Config } from '../../config/config.js';
 
 export const IS_PUBLIC = Symbol('IS_PUBLIC');
 
@@ -22,3 +32,20 @@ export const READS_KEY = Symbol('READS_KEY');
  * credential that is invalid or cannot be checked counts as none. On a surface, an invalid credential is refused.
  */
 export const ReadsKey = (): MethodDecorator & ClassDecorator => SetMetadata(READS_KEY, true);
+
+/**
+ * Marks a route, or all routes of a controller, that exists only with some configurations. Otherwise, it answers like an unknown path.
+ *
+ * @example @OnlyIf(({ passwords }) => passwords === 'on')
+ */
+export function OnlyIf(condition: (config: Config) => boolean): ClassDecorator & MethodDecorator {
+  class ConfiguredGuard implements CanActivate {
+    constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+    canActivate(): boolean {
+      if (condition(this.config)) return true;
+      throw new NotFoundException();
+    }
+  }
+  return UseGuards(mixin(ConfiguredGuard));
+}
