@@ -55,6 +55,10 @@ export interface LimitedCall {
   readonly model: string | undefined;
   /** The valid body. `undefined` for a route that reads the body later, or that has none. */
   readonly body: object | undefined;
+  /** The pattern of the path, as in logs and metrics, such as `/api/v1/chat/stream`. */
+  readonly route: string | undefined;
+  /** The compatible API of the route, such as `messages`, or the name in `@Surface()`. `undefined` for other routes. */
+  readonly surface: string | undefined;
 }
 
 /**

@@ -182,5 +182,13 @@ function demandOf(
 
 function callOf(request: Request, body: object | undefined): LimitedCall {
   const { model } = (body ?? {}) as { readonly model?: unknown };
-  return { principal: principalOf(request), model: typeof model === 'string' ? model : undefined, body };
+  const { path: route } = request.route as { readonly path: string };
+  const surface = request.context.surface?.name;
+  return {
+    principal: principalOf(request),
+    model: typeof model === 'string' ? model : undefined,
+    body,
+    route,
+    surface,
+  };
 }

@@ -105,6 +105,39 @@ describe('the limits of a plugin', () => {
   });
 });
 
+describe('the limits of a plugin for one compatible API', () => {
+  it('know the route, the API and the model of each request', async () => {
+    const calls: Pick<LimitedCall, 'route' | 'surface' | 'model'>[] = [];
+    class Agents implements AccountLimits {
+      limitsOf({ route, surface, model }: LimitedCall) {
+        calls.push({ route, surface, model });
+        if (surface !== 'messages') return [];
+        return [{ name: 'acme-agents', unit: 'requests', window: 'day', max: 1, label: 'requests of agents' } as const];
+      }
+    }
+    @ChatPlugin({ name: 'agents', compatibility: '^1', limits: [Agents] })
+    class AgentsPlugin {}
+    const stage = await setStage(1, { plugins: [AgentsPlugin] });
+    stages.push(stage);
+    const ask = (path: string, body: object = {}) =>
+      stream(stage.origin, { key: stage.key, path: `/api/v1/${path}`, body });
+
+    expect((await ask('messages', { max_tokens: 9 })).status).toBe(200);
+    const refused = await ask('messages', { max_tokens: 9 });
+    expect(refused.status).toBe(429);
+    expect(JSON.parse(refused.raw)).toMatchObject({
+      error: { type: 'rate_limit_error', message: 'The tier allows 1 request of agents.' },
+    });
+    expect((await ask('chat/stream')).status).toBe(200);
+    expect((await ask('chat/completions')).status).toBe(200);
+    expect(calls.slice(1)).toEqual([
+      { route: '/api/v1/messages', surface: 'messages', model: MODEL },
+      { route: '/api/v1/chat/stream', surface: undefined, model: MODEL },
+      { route: '/api/v1/chat/completions', surface: 'chat-completions', model: MODEL },
+    ]);
+  });
+});
+
 describe('a route of a plugin that opens a stream', () => {
   it('counts against the limits of the tier', async () => {
     @Controller('feed')

@@ -230,6 +230,7 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
         // Without tools, `auto` and `none` say nothing.
         ...((tools.length > 0 || isCallDemanded(choice)) && { tool_choice: choice }),
       },
+      model: body.model,
       isStream: body.stream ?? false,
       includesUsage: body.stream_options?.include_usage ?? false,
       hasNewerLimit,

@@ -66,8 +66,9 @@ export function modelNamed(name: string, catalog: ModelCatalog, access?: ModelAc
 
 /** A request to a surface, as its parser returns it. */
 export interface CompatibleRequest {
-  /** The model is the model that the client has named: an id or an alias. */
   readonly conversation: ConversationRequest;
+  /** The model that the client has named: an id or an alias. Limits of plugins and the refused requests read this member. */
+  readonly model: string;
   readonly isStream: boolean;
 }
 

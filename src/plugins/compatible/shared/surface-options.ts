@@ -43,8 +43,8 @@ export const AnswersConversation = <Sent extends CompatibleRequest>(body: BodyPa
     OpensStream(),
     Durable({
       conversationOf: (sent) => (sent as CompatibleRequest).conversation,
-      // The last four are made from the messages and the tools, which are hashed once, in steps.
-      ignoredMembers: ['isStream', 'includesUsage', 'places', 'drafts', 'mapped', 'origins'],
+      // The first is in the conversation, too. The last four are made from the messages and the tools, which are hashed once, in steps.
+      ignoredMembers: ['model', 'isStream', 'includesUsage', 'places', 'drafts', 'mapped', 'origins'],
     }),
     LimitedByTier<Sent>({
       body,

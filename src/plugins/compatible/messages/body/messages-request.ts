@@ -117,6 +117,7 @@ function messagesRequest(body: MessagesBody): MessagesRequest {
       ...(reasoning !== undefined && { reasoning }),
       ...(user && { user }),
     },
+    model,
     isStream: body.stream === true,
     thinking: shownThinking(thinking),
     mapped,

@@ -115,7 +115,7 @@ export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
     for (const path of [...withoutEffect(body), ...ignoredPaths(sent, body)]) ignore(path);
     const reasoningForm = summary === undefined ? 'content' : 'summary';
     const isStream = body.stream ?? false;
-    return { conversation, isStream, reasoningForm, settings, origins, drafts: items.drafts };
+    return { conversation, model: body.model, isStream, reasoningForm, settings, origins, drafts: items.drafts };
   },
 };
 
