@@ -34,6 +34,14 @@ export interface ChatCaller {
    */
   readonly lease?: CompletionLease | undefined;
   /**
+   * True for a completion without a request, such as one of a job, that the limits of the account count: as a request with this body to
+   * `POST /chat/stream`. The slot and the tokens are held until the completion is over. A refusal is the error of such a request, with its
+   * code and `retryAfterSeconds`. Without effect for a caller with a {@link lease}.
+   *
+   * @since 1.0
+   */
+  readonly isLimited?: boolean | undefined;
+  /**
    * True for a request that was admitted before the process began to stop. Its completions may begin until the grace period is over;
    * others are then refused with `shutting_down`.
    */

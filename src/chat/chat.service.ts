@@ -9,6 +9,7 @@ import type { CompletionPart } from '../upstreams/contract/stream-part.js';
 import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
+import { RequestLimiter } from '../throttling/request-limiter.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../usage/record/usage-record.js';
 import { costBound } from '../usage/budgets/reserved-cost.js';
@@ -19,7 +20,7 @@ import { CompletionHooks } from './hooks/completion-hooks.js';
 import { completionOf, type Completion } from './answer-contents.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
 import { maxAnswerTokens, maxTokensOf, requestedContents } from './request/requested-contents.js';
-import { withinGrant } from './request/token-demand.js';
+import { tokenDemand, withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
 import { headersDue } from './stream/deferred-headers.js';
 import { IteratedStream } from './stream/iterated-stream.js';
@@ -46,12 +47,13 @@ export class ChatService {
     private readonly hooks: CompletionHooks,
     private readonly validation: ConversationValidation,
     private readonly budgets: SpendBudgets,
+    private readonly limiter: RequestLimiter,
   ) {}
 
   /**
    * Returns the complete answer.
    *
-   * @throws {ServiceError} when the request is invalid, and when there is no complete answer.
+   * @throws {ServiceError} when the request is invalid, when a limit refuses it, and when there is no complete answer.
    */
   async complete(
     request: ConversationRequest,
@@ -92,7 +94,13 @@ export class ChatService {
       release(caller.lease);
       throw error;
     });
-    return this.open(valid, caller, options);
+    return this.open(valid, await this.admitted(valid, caller), options);
+  }
+
+  private async admitted(request: ConversationRequest, caller: ChatCaller): Promise<ChatCaller> {
+    if (caller.isLimited !== true || caller.lease !== undefined) return caller;
+    const tokenUse = { tokensOf: tokenDemand };
+    return { ...caller, lease: await this.limiter.admitCompletion(caller.principal, request, tokenUse) };
   }
 
   /** @throws {ServiceError} `model_not_found` when the caller may not use the model. */

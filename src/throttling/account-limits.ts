@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal/principal.js';
+import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import { ExtensionPoint } from '../platform/common/extensions/extensions.js';
 import {
   type LimitUnit,
@@ -11,8 +11,8 @@ import {
 import type { Limit } from './limit-store.js';
 import type { KeyRestrictions } from '../accounts/api-keys/key-limits.js';
 
-/** Returns the limits of an API key, for a limit store. The longest window comes first, as for the limits of a tier. */
-export function limitsOfKey({ countedAs, requestsPerMinute, tokensPerDay }: KeyRestrictions): readonly Limit[] {
+/** The limits of an API key. The longest window comes first, as for the limits of a tier. */
+function limitsOfKey({ countedAs, requestsPerMinute, tokensPerDay }: KeyRestrictions): readonly Limit[] {
   return [
     ...limitOf('keyTokensPerDay', tokensPerDay, countedAs),
     ...limitOf('keyRequestsPerMinute', requestsPerMinute, countedAs),
@@ -43,8 +43,14 @@ export function limitsOf(tier: TierLimits): readonly Limit[] {
   return limits;
 }
 
+/** Returns the limits of a caller: those of the tier and those of the API key. */
+export function limitsOfCaller(principal: Principal, tier: TierLimits = principal.tier): readonly Limit[] {
+  const restrictions = restrictionsOf(principal);
+  return restrictions === undefined ? limitsOf(tier) : [...limitsOf(tier), ...limitsOfKey(restrictions)];
+}
+
 /**
- * A request to a route with `@LimitedByTier()`, after its body was read.
+ * A request to a route with `@LimitedByTier()`, after its body was read, or a completion of a job.
  *
  * @experimental
  * @since 1.0
@@ -55,7 +61,7 @@ export interface LimitedCall {
   readonly model: string | undefined;
   /** The valid body. `undefined` for a route that reads the body later, or that has none. */
   readonly body: object | undefined;
-  /** The pattern of the path, as in logs and metrics, such as `/api/v1/chat/stream`. */
+  /** The pattern of the path, as in logs and metrics, such as `/api/v1/chat/stream`. `undefined` for a completion of a job. */
   readonly route: string | undefined;
   /** The compatible API of the route, such as `messages`, or the name in `@Surface()`. `undefined` for other routes. */
   readonly surface: string | undefined;

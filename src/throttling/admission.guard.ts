@@ -2,7 +2,7 @@ import { Injectable, Optional, type CanActivate, type ExecutionContext } from '@
 import type { Request, Response } from 'express';
 import { DrainState } from '../platform/common/drain-state.js';
 import type { RequestLease } from './request-lease.js';
-import { RepeatedRequests, RequestLimiter, type LimitedRequest } from './request-limiter.js';
+import { callOf, RepeatedRequests, RequestLimiter, type LimitedRequest } from './request-limiter.js';
 
 /** What the limits give to a request that they have counted. */
 interface CountedRequest {
@@ -53,7 +53,7 @@ export class AdmissionGuard implements CanActivate {
       if (!counts) await this.limiter.showLimits(request, response);
     }
     if (counts) {
-      const lease = await this.limiter.admit(request, response, limited);
+      const lease = await this.limiter.admit(callOf(request), limited, response);
       request.context.counted = { lease, isAdmitted: this.drainState.admit(response) };
     }
     return true;

@@ -8,6 +8,9 @@ interface LeasePart extends Lease {
   part(): LeasePart;
 }
 
+/** A lease that ends with its `release`, and not with the response. */
+export type OutlivingLease = LeasePart & Pick<RequestLease, 'giveBack'>;
+
 /**
  * The lease of an admitted request. The request keeps its slot until its response is over. Then the reserved tokens are replaced by
  * the sum of the tokens of all its completions.
@@ -26,7 +29,7 @@ export class RequestLease implements Lease {
 
   constructor(
     private readonly lease: Lease,
-    response: Response,
+    response: Response | undefined,
     private readonly slots: Pick<StreamSlots, 'takenInTiers'>,
     holdsSlot: boolean,
     private readonly giveRequestBack: () => Promise<void>,
@@ -36,8 +39,8 @@ export class RequestLease implements Lease {
     const end = (): void => {
       if (!this.isOutlived) this.end();
     };
-    if (response.closed) end();
-    else response.once('close', end);
+    if (response?.closed === true) end();
+    else response?.once('close', end);
   }
 
   /** The reserved tokens that no completion has used so far. */
@@ -47,7 +50,7 @@ export class RequestLease implements Lease {
   }
 
   /** Keeps the slot and the tokens when the response is over, until the returned lease is released. */
-  outlive(): LeasePart & Pick<RequestLease, 'giveBack'> {
+  outlive(): OutlivingLease {
     this.isOutlived = true;
     return Object.assign(this.part(), {
       giveBack: () => this.giveBack(),

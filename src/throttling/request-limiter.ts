@@ -1,16 +1,16 @@
-import { Injectable, Optional, type ExecutionContext } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { principalOf } from '../auth/principal/principal.js';
+import { principalOf, type Principal } from '../auth/principal/principal.js';
 import type { ServiceError } from '../platform/common/service-error.js';
 import type { TierConfig } from '../platform/config/config.js';
-import type { LimitedCall } from './account-limits.js';
+import { limitsOfCaller, type LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { admitToAll, type LimitGroup } from './joint-admission.js';
-import { LimitStore, NO_TOKENS, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
+import { LimitStore, NO_TOKENS, type Limit, type LimitStates, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
-import { RequestLease } from './request-lease.js';
+import { RequestLease, type OutlivingLease } from './request-lease.js';
 
 /**
  * Recognizes requests that repeat an earlier one and are therefore not counted again. The class is the injection token. A plugin
@@ -32,13 +32,17 @@ export abstract class RepeatedRequests {
   abstract claim(context: ExecutionContext): boolean | Promise<boolean>;
 }
 
-/** A request to a route that is `@LimitedByTier()`. */
-export interface LimitedRequest {
+/** What the limits count: a request to a route that is `@LimitedByTier()`, or a completion without a request. */
+interface LimitedUse {
   readonly accountId: string;
   readonly tier: TierConfig;
   readonly limits: readonly Limit[];
   /** How the request uses tokens. `undefined`: it uses none. */
-  readonly tokenUse: TokenUse | undefined;
+  readonly tokenUse: Pick<TokenUse, 'tokensOf'> | undefined;
+}
+
+/** A request to a route that is `@LimitedByTier()`. */
+export interface LimitedRequest extends LimitedUse {
   /** False when the route only shows the limits. */
   readonly counts: boolean;
   readonly opensStream: boolean;
@@ -62,7 +66,6 @@ export class RequestLimiter {
     private readonly store: LimitStore,
     private readonly slots: StreamSlots,
     private readonly ofPlugins: PluginLimits,
-    @Optional() private readonly repeated?: RepeatedRequests,
   ) {}
 
   /**
@@ -74,6 +77,7 @@ export class RequestLimiter {
   async precheck(
     execution: ExecutionContext,
     { accountId, limits, tokenUse, opensStream }: LimitedRequest,
+    repeated: RepeatedRequests | undefined,
   ): Promise<void> {
     const http = execution.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
@@ -81,7 +85,7 @@ export class RequestLimiter {
     const certain = limits.length > 0 ? this.store.precheck?.(accountId, needed) : undefined;
     if (certain !== undefined) {
       setLimitHeaders(response, LIMIT_HEADER_PREFIX, certain.state);
-      if ((await this.repeated?.isRepeat(execution)) !== true) throw refused(request, certain, undefined);
+      if ((await repeated?.isRepeat(execution)) !== true) throw refused(request, certain, undefined);
     }
     const overload = opensStream ? this.slots.refusal() : undefined;
     if (overload === undefined) return;
@@ -101,18 +105,30 @@ export class RequestLimiter {
    *
    * @throws {ServiceError} when a limit refuses the request. Nothing is counted then.
    */
-  async admit(request: Request, response: Response, limited: LimitedRequest): Promise<RequestLease | undefined> {
-    const body = request.body as object | undefined;
-    const ofPlugins = this.ofPlugins.isEmpty ? [] : await this.ofPlugins.of(callOf(request, body));
+  async admit(call: LimitedCall, limited: LimitedRequest, response: Response): Promise<RequestLease | undefined> {
     const release = limited.opensStream ? this.slots.take(response) : undefined;
-    if (limited.limits.length + ofPlugins.length === 0) return undefined;
     try {
-      const tokens = await demandOf(limited, ofPlugins, body);
-      return await this.count(request, response, groupsOf(limited, ofPlugins), tokens, ofPlugins);
+      return await this.countUse(call, limited, response);
     } catch (error) {
       release?.();
       throw error;
     }
+  }
+
+  /**
+   * As {@link admit}, for a completion without a request, such as one of a job. The lease ends with its `release`.
+   *
+   * @throws {ServiceError} when a limit refuses the completion. Nothing is counted then.
+   */
+  async admitCompletion(
+    principal: Principal,
+    body: { readonly model: string },
+    tokenUse: LimitedUse['tokenUse'],
+  ): Promise<OutlivingLease | undefined> {
+    const { accountId, tier } = principal;
+    const call = { principal, model: body.model, body, route: undefined, surface: undefined };
+    const lease = await this.countUse(call, { accountId, tier, limits: limitsOfCaller(principal), tokenUse });
+    return lease?.outlive();
   }
 
   /**
@@ -123,23 +139,32 @@ export class RequestLimiter {
   async countRefused(request: Request, response: Response): Promise<void> {
     const { limited } = request.context;
     if (limited?.counts !== true || limited.limits.length === 0) return;
-    await this.count(request, response, [limited], NO_TOKENS, []);
+    await this.count([limited], NO_TOKENS, [], response);
   }
 
+  private async countUse(call: LimitedCall, used: LimitedUse, response?: Response): Promise<RequestLease | undefined> {
+    const ofPlugins = this.ofPlugins.isEmpty ? [] : await this.ofPlugins.of(call);
+    if (used.limits.length + ofPlugins.length === 0) return undefined;
+    const tokens = await demandOf(used, ofPlugins, call.body);
+    return this.count(groupsOf(used, ofPlugins), tokens, ofPlugins, response);
+  }
+
+  /** @param response shows the limits, and ends the lease. */
   private async count(
-    request: Request,
-    response: Response,
     groups: readonly LimitGroup[],
     tokens: TokenDemand,
     ofPlugins: readonly PluginLimit[],
+    response?: Response,
   ): Promise<RequestLease> {
     const admission = await admitToAll(this.store, groups, tokens);
-    setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state, ofPlugins);
-    if (!admission.admitted) throw refused(request, admission, tokens, ofPlugins);
+    const show = (states: LimitStates): void => {
+      if (response?.headersSent === false) setLimitHeaders(response, LIMIT_HEADER_PREFIX, states, ofPlugins);
+    };
+    show(admission.state);
+    if (!admission.admitted) throw refused(response?.req, admission, tokens, ofPlugins);
     const holdsSlot = groups.some(({ limits }) => limits.some(({ unit }) => unit === 'streams'));
     const giveBack = async (): Promise<void> => {
-      const states = await admission.giveBack();
-      if (!response.headersSent) setLimitHeaders(response, LIMIT_HEADER_PREFIX, states, ofPlugins);
+      show(await admission.giveBack());
     };
     return new RequestLease(admission.lease, response, this.slots, holdsSlot, giveBack);
   }
@@ -147,12 +172,12 @@ export class RequestLimiter {
 
 /** Returns the error for a refusal, and records the limit for the observers of the request. */
 function refused(
-  { context }: Request,
+  request: Request | undefined,
   refusal: Refusal,
   needed: TokenDemand | undefined,
   ofPlugins?: readonly PluginLimit[],
 ): ServiceError {
-  context.refusedBy = refusal.refusedBy;
+  if (request !== undefined) request.context.refusedBy = refusal.refusedBy;
   return refusalError(refusal, needed, ofPlugins);
 }
 
@@ -170,7 +195,7 @@ function groupsOf(ofAccount: LimitGroup, ofPlugins: readonly PluginLimit[]): rea
 
 /** Returns a promise only for a long prompt. */
 function demandOf(
-  { limits, tokenUse, tier }: LimitedRequest,
+  { limits, tokenUse, tier }: LimitedUse,
   ofPlugins: readonly PluginLimit[],
   body: object | undefined,
 ): TokenDemand | Promise<TokenDemand> {
@@ -180,7 +205,9 @@ function demandOf(
   return tokenUse.tokensOf(body, tier, Math.min(...ofTokens.map(({ max }) => max)));
 }
 
-function callOf(request: Request, body: object | undefined): LimitedCall {
+/** Returns what plugins learn of a request whose body was read. */
+export function callOf(request: Request): LimitedCall {
+  const body = request.body as object | undefined;
   const { model } = (body ?? {}) as { readonly model?: unknown };
   const { path: route } = request.route as { readonly path: string };
   const surface = request.context.surface?.name;

@@ -1,12 +1,12 @@
-import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, Optional, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { principalOf, restrictionsOf } from '../auth/principal/principal.js';
+import { principalOf } from '../auth/principal/principal.js';
 import { MINUTE_MS } from '../platform/common/clock.js';
 import { RouteMetadata } from '../platform/common/route-metadata.js';
-import { limitsOfKey, limitsOf } from './account-limits.js';
-import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
+import { limitsOfCaller } from './account-limits.js';
+import { RepeatedRequests, RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import { LIMITED_BY_TIER, OPENS_STREAM, type RouteLimits } from './limited-by-tier.decorator.js';
 
 /** The library requires a storage, but asks it about one limit at a time. `LimitStore` counts all limits together. */
@@ -28,6 +28,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     // Without these tokens, Nest would use the tokens of the parent's parameters.
     @Inject(RouteMetadata) reflector: Reflector,
     @Inject(RequestLimiter) private readonly limiter: RequestLimiter,
+    @Optional() @Inject(RepeatedRequests) private readonly repeated?: RepeatedRequests,
   ) {
     super([{ ttl: MINUTE_MS, limit: requestsPerMinute }], NO_STORAGE, reflector);
   }
@@ -43,18 +44,16 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const { tokenUse, counts = true } = (this.metadata(context, LIMITED_BY_TIER) ?? {}) as RouteLimits;
     const principal = principalOf(request);
     const { accountId, tier } = principal;
-    const restrictions = restrictionsOf(principal);
-    const ofTier = limitsOf({ ...tier, requestsPerMinute: limit === Infinity ? undefined : limit });
     const limited: LimitedRequest = {
       accountId,
       tier,
-      limits: restrictions === undefined ? ofTier : [...ofTier, ...limitsOfKey(restrictions)],
+      limits: limitsOfCaller(principal, { ...tier, requestsPerMinute: limit === Infinity ? undefined : limit }),
       tokenUse,
       counts,
       opensStream: this.metadata(context, OPENS_STREAM) === true,
     };
     request.context.limited = limited;
-    if (counts) await this.limiter.precheck(context, limited);
+    if (counts) await this.limiter.precheck(context, limited, this.repeated);
     return true;
   }
 

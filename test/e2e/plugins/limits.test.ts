@@ -1,6 +1,7 @@
 import { Controller, Injectable, Post } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  AccountsService,
   Caller,
   ChatPlugin,
   ChatService,
@@ -268,5 +269,77 @@ describe('several completions of one request', () => {
         return next.headers['x-ratelimit-remaining-tokens'];
       })
       .toBe(String(10_000 - 3 * (7 + ANSWER_TOKENS)));
+  });
+});
+
+describe('a completion of a job that the limits count', () => {
+  const TIER = { requests_per_minute: 4, concurrent_streams: 1, tokens_per_day: 10_000 };
+  const REQUEST = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello!' }], max_tokens: 100 };
+
+  async function staged() {
+    const stage = await setStage(1, { plugins: [TeamPlugin], tiers: { free: TIER } });
+    stages.push(stage);
+    const { key } = await stage.service.createKey({ email: 'ada@example.com' });
+    const accounts = stage.service.app.get(AccountsService, { strict: false });
+    const chat = stage.service.app.get(ChatService, { strict: false });
+    const account = await accounts.findByEmail('ada@example.com');
+    if (account === undefined) throw new Error('No account.');
+    const credential = { kind: 'external', id: 'acme-job' } as const;
+    const principal = { accountId: account.id, tier: accounts.tierOf(account), credential };
+    const complete = (content = 'Hello!') =>
+      chat.complete(
+        { ...REQUEST, messages: [{ role: 'user', content }] },
+        { principal, requestId: 'job-1', signal: new AbortController().signal, isLimited: true },
+      );
+    const ask = () => stream(stage.origin, { key, body: { model: MODEL, max_tokens: 100 } });
+    return { ...stage, key, complete, ask };
+  }
+
+  it('counts as a request, and is refused with the time of a retry', async () => {
+    const { provider, complete, ask } = await staged();
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 5 } });
+    provider.next((call) => {
+      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+    });
+    expect((await complete()).text).toBe('Hello');
+    const { headers } = await ask();
+    expect([headers['x-ratelimit-remaining'], headers['x-ratelimit-remaining-team']]).toEqual(['2', '8']);
+    // The prompt and the answer of the request are reserved.
+    expect(Number(headers['x-ratelimit-remaining-tokens'])).toBeGreaterThan(10_000 - 12 - 2 * 100);
+    expect(Number(headers['x-ratelimit-remaining-tokens'])).toBeLessThanOrEqual(10_000 - 12 - 100);
+
+    await complete();
+    await complete();
+    const refusal: unknown = await complete().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ServiceError);
+    expect(refusal).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: 'The tier allows 4 requests per minute. A minute begins with its first request.',
+      retryAfterSeconds: expect.any(Number) as number,
+    });
+    expect((await ask()).status).toBe(429);
+    expect(provider.calls).toHaveLength(4);
+  });
+
+  it('holds a slot until it is over, also if it fails', async () => {
+    const { provider, complete, ask } = await staged();
+    provider.next((call) => {
+      call.head().text('Hel');
+    });
+    const failed = complete();
+    failed.catch(() => undefined);
+    const call = await provider.call(1);
+    expect(await (await ask()).error()).toMatchObject({ code: 'concurrency_limit_exceeded' });
+    await expect(complete()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded', retryAfterSeconds: 1 });
+
+    void call.cut();
+    await expect(failed).rejects.toMatchObject({ code: 'upstream_error' });
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('is not counted when a hook refuses it', async () => {
+    const { complete, ask } = await staged();
+    await expect(complete('rude')).rejects.toMatchObject({ code: 'invalid_request' });
+    expect((await ask()).headers['x-ratelimit-remaining']).toBe('3');
   });
 });

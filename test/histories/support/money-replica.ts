@@ -8,6 +8,7 @@ import { ShedLoad } from '../../../src/platform/common/shed-load.js';
 import type { Config, ModelConfig } from '../../../src/platform/config/config.js';
 import { EmbeddedAvailability } from '../../../src/platform/database/database-availability.js';
 import type { ModelCatalog } from '../../../src/models/model-catalog.js';
+import type { RequestLimiter } from '../../../src/throttling/request-limiter.js';
 import type { ModelRouter } from '../../../src/upstreams/routing/model-router.js';
 import type { BudgetEvents } from '../../../src/usage/budgets/budget-events.js';
 import { ReservationQueue, RunningReservations } from '../../../src/usage/budgets/running-reservations.js';
@@ -35,6 +36,7 @@ const MODEL = {
   price: PRICE,
   routes: [{ upstream: { name: 'acme' } }],
 } as unknown as ModelConfig;
+const NO_LIMITS = {} as RequestLimiter;
 const NO_WATCH = { watch: () => () => undefined } as unknown as CredentialWatch;
 
 /** The completions, the budgets and the ledger of one simulated replica, with the real objects of the service. */
@@ -75,7 +77,7 @@ export class MoneyReplica implements SimulatedReplica {
     const router = { supporting: (model: ModelConfig) => model, stream } as unknown as ModelRouter;
     const hooks = { isEmpty: true } as CompletionHooks;
     const validation = {} as ConversationValidation;
-    this.chat = new ChatService(catalog, router, this.openStreams, this.ledger, hooks, validation, budgets);
+    this.chat = new ChatService(catalog, router, this.openStreams, this.ledger, hooks, validation, budgets, NO_LIMITS);
   }
 
   /** Begins to work, as at the start of a process. */
