@@ -95,8 +95,8 @@ export interface AccountLimit {
   /** How many units of `requests` this request uses: a whole number. By default 1. */
   readonly cost?: number;
   /**
-   * Returns the tokens that were used before, for tokens of a day or a month. Called once for each window when the process or Redis
-   * has no count. Without the method, the count begins at 0.
+   * Returns the tokens that were used before, for tokens of a day or a month: those of the account, or of all accounts of the scope. Called
+   * once for each window when the process or Redis has no count. Without the method, the count begins at 0.
    */
   usedBefore?(from: Date): Promise<number>;
   /** The end of the names of headers: `Model` for `X-RateLimit-Limit-Model`. Without it, the limit has no headers. */

@@ -154,7 +154,12 @@ export abstract class LimitStore {
    */
   abstract admit(request: AdmissionRequest): Promise<Admission>;
 
-  /** Returns the state without counting a request. */
+  /**
+   * Returns the state without counting a request.
+   *
+   * @param accountId as in {@link AdmissionRequest}.
+   * @param limits a limit of a plugin has the key `own:<name>`, or `own:<name>:<key>`.
+   */
   abstract peek(accountId: string, limits: readonly Limit[]): Promise<LimitStates>;
 
   /**

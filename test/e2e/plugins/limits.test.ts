@@ -1,4 +1,7 @@
 import { Controller, Injectable, Post } from '@nestjs/common';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   AccountsService,
@@ -6,9 +9,11 @@ import {
   ChatPlugin,
   ChatService,
   LimitedByTier,
+  LimitStore,
   OpensStream,
   TokensUsed,
   ServiceError,
+  type AccountLimit,
   type AccountLimits,
   type ChatCaller,
   type ChatRequest,
@@ -203,9 +208,89 @@ describe('the limits of a scope', () => {
   });
 });
 
+const EMAILS = ['ada@example.com', 'bob@example.com'];
+
+/** 10,000 tokens per month of all accounts of a team. */
+@Injectable()
+class TeamBudget implements AccountLimits {
+  private readonly budget: AccountLimit = {
+    ...{ name: 'acme-team-month', scope: 'team:red', unit: 'tokens' as const, window: 'month' as const, max: 10_000 },
+    ...{ label: 'tokens per month', header: 'Team', usedBefore: (from: Date) => this.usedSince(from) },
+  };
+
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly ledger: TokensUsed,
+    private readonly store: LimitStore,
+  ) {}
+
+  limitsOf() {
+    return [this.budget];
+  }
+
+  /** What is left of the budget, for a page or a job. */
+  async left(): Promise<number | undefined> {
+    const states = await this.store.peek('scope:team:red', [{ ...this.budget, key: `own:${this.budget.name}` }]);
+    return states[this.budget.name]?.remaining;
+  }
+
+  private async usedSince(from: Date): Promise<number> {
+    const accounts = await Promise.all(EMAILS.map((email) => this.accounts.findByEmail(email)));
+    const used = await Promise.all(accounts.map((account) => this.ledger.since(account?.id ?? '', from)));
+    return used.reduce((sum, tokens) => sum + tokens, 0);
+  }
+}
+
+@ChatPlugin({ name: 'team-budget', compatibility: '^1', providers: [TeamBudget], limits: [TeamBudget] })
+class TeamBudgetPlugin {}
+
+/** Each of two accounts uses 12 tokens. A process or a Redis without counts then begins with the sum of the ledger. */
+async function expectBudgetOfTeam(env: Readonly<Record<string, string>>, forget: () => Promise<void>): Promise<void> {
+  const provider = await ScriptedProvider.start();
+  const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 5 } });
+  provider.answers((call) => {
+    call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+  });
+  const start = () => createTestService({ plugins: [TeamBudgetPlugin], config: configFor(provider), env });
+  const before = await start();
+  for (const email of EMAILS) {
+    const { key } = await before.createKey({ email });
+    expect((await stream(before.origin, { key, body: { model: TEST_MODEL, max_tokens: 100 } })).status).toBe(200);
+  }
+  const leftIn = ({ app }: TestService) => app.get(TeamBudget, { strict: false }).left();
+  await expect.poll(() => leftIn(before)).toBe(10_000 - 2 * 12);
+  await before.stop();
+  await forget();
+
+  const after = await start();
+  expect(await leftIn(after)).toBe(10_000 - 2 * 12);
+  const { key } = await after.createKey({ email: EMAILS[1] });
+  const refused = await stream(after.origin, { key, body: { model: TEST_MODEL, max_tokens: 9_976 } });
+  expect(refused.headers['x-ratelimit-remaining-team']).toBe(String(10_000 - 2 * 12));
+  expect((await refused.error()).message).toMatch(
+    /^The limit that all accounts of team:red share allows 10000 tokens per month\. 9976 remain in this month/,
+  );
+  await Promise.all([after.stop(), provider.stop()]);
+}
+
+describe('the tokens of a scope', () => {
+  it('begin with what its accounts have used before, and can be read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scope-'));
+    await expectBudgetOfTeam({ DATABASE_URL: `sqlite:${folder}/chat.sqlite` }, () => Promise.resolve());
+    await rm(folder, { recursive: true });
+  });
+});
+
 const shared = await sharedStores();
 
 describe.each(shared === undefined ? [] : [shared])('the limits of a plugin in Redis', ({ postgres, redis }) => {
+  it('begin with the tokens that the accounts of a scope have used before', async () => {
+    const database = await postgres.create();
+    const { url = '' } = database.config as { readonly url?: string };
+    await expectBudgetOfTeam({ DATABASE_URL: url, REDIS_URL: redis.url }, () => redis.flush());
+    await database.drop();
+  });
+
   it('count the requests of all replicas', async () => {
     const database = await postgres.create();
     const { url = '' } = database.config as { readonly url?: string };
@@ -332,7 +417,7 @@ describe('a completion of a job that the limits count', () => {
     expect(await (await ask()).error()).toMatchObject({ code: 'concurrency_limit_exceeded' });
     await expect(complete()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded', retryAfterSeconds: 1 });
 
-    void call.cut();
+    await call.cut();
     await expect(failed).rejects.toMatchObject({ code: 'upstream_error' });
     expect((await ask()).status).toBe(200);
   });
