@@ -13,6 +13,8 @@ export interface CompletionLease extends Lease {
   takeOver?(): void;
   /** Returns the same lease for one more completion of the request. The lease adds up what all of them use. */
   part?(): CompletionLease;
+  /** Returns the error if fewer tokens are left of the request than a completion needs, because the limits had not more of them. */
+  shortage?(needed: number): ServiceError | undefined;
   /** Called when a hook has refused the request. The limits then do not count it, if no other completion of it has begun. */
   giveBack?(): Promise<void>;
 }

@@ -223,6 +223,8 @@ export class ChatService {
     let maxTokens = maxTokensOf(request, model, tier);
     if (granted !== undefined) {
       const reserved = request === reservedFor ? prompt : await promptTokens(reservedFor);
+      const shortage = granted > reserved.atMost ? undefined : caller.lease?.shortage?.(reserved.atMost + 1);
+      if (shortage !== undefined) throw shortage;
       maxTokens = withinGrant(maxTokens ?? maxAnswerTokens(model, prompt.estimated), granted, reserved.atMost);
     }
     const planned: CompletionRequest = {

@@ -1,9 +1,23 @@
 import type { Response } from 'express';
+import type { ServiceError } from '../platform/common/service-error.js';
 import type { Lease } from './limit-store.js';
 import type { StreamSlots } from './process-load/stream-slots.js';
 
+/** What the limits do for a request that they have admitted. */
+interface AdmittedUse {
+  /** Gives the request back, because it was refused before any of its completions has begun. */
+  giveBack(): Promise<void>;
+  /**
+   * Returns the error for a completion that needs more tokens than the request has left.
+   *
+   * @returns `undefined` if the limits have granted all that the request has asked for.
+   */
+  shortage(needed: number): ServiceError | undefined;
+}
+
 /** The lease of one completion of a request. */
 interface LeasePart extends Lease {
+  shortage: AdmittedUse['shortage'];
   takeOver(): void;
   part(): LeasePart;
 }
@@ -32,7 +46,7 @@ export class RequestLease implements Lease {
     response: Response | undefined,
     private readonly slots: Pick<StreamSlots, 'takenInTiers'>,
     holdsSlot: boolean,
-    private readonly giveRequestBack: () => Promise<void>,
+    private readonly admitted: AdmittedUse,
   ) {
     this.holdsSlot = holdsSlot;
     if (holdsSlot) slots.takenInTiers++;
@@ -67,6 +81,7 @@ export class RequestLease implements Lease {
       get tokens() {
         return tokensLeft();
       },
+      shortage: (needed) => this.shortage(needed),
       takeOver: () => {
         this.takeOver();
       },
@@ -76,6 +91,11 @@ export class RequestLease implements Lease {
         this.settle(tokensUsed);
       },
     };
+  }
+
+  /** See {@link AdmittedUse.shortage}. */
+  shortage(needed: number): ServiceError | undefined {
+    return this.admitted.shortage(needed);
   }
 
   /** A completion begins. After this call, the caller must call {@link settle}, regardless of how the completion ends. */
@@ -88,7 +108,7 @@ export class RequestLease implements Lease {
   async giveBack(): Promise<void> {
     if (this.hasBegun) return;
     this.hasBegun = true;
-    await this.giveRequestBack();
+    await this.admitted.giveBack();
   }
 
   /** Has no effect: the request keeps its slot until its response is over. */

@@ -6,7 +6,15 @@ import type { TierConfig } from '../platform/config/config.js';
 import { limitsOfCaller, type LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { admitToAll, type LimitGroup } from './joint-admission.js';
-import { LimitStore, NO_TOKENS, type Limit, type LimitStates, type Refusal, type TokenDemand } from './limit-store.js';
+import {
+  LimitStore,
+  NO_TOKENS,
+  refusal,
+  type Limit,
+  type LimitStates,
+  type Refusal,
+  type TokenDemand,
+} from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
@@ -162,11 +170,19 @@ export class RequestLimiter {
     };
     show(admission.state);
     if (!admission.admitted) throw refused(response?.req, admission, tokens, ofPlugins);
-    const holdsSlot = groups.some(({ limits }) => limits.some(({ unit }) => unit === 'streams'));
     const giveBack = async (): Promise<void> => {
       show(await admission.giveBack());
     };
-    return new RequestLease(admission.lease, response, this.slots, holdsSlot, giveBack);
+    const { lease, state } = admission;
+    const limits = groups.flatMap((group) => group.limits);
+    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    const shortage = (needed: number): ServiceError | undefined => {
+      if (lease.tokens === undefined || lease.tokens >= tokens.atMost) return undefined;
+      // The request has all that was left of this limit.
+      const scarce = limits.find(({ unit, name }) => unit === 'tokens' && state[name]?.remaining === 0);
+      return scarce && refusalError(refusal(scarce.name, state), { atLeast: needed, atMost: needed }, ofPlugins);
+    };
+    return new RequestLease(lease, response, this.slots, holdsSlot, { giveBack, shortage });
   }
 }
 

@@ -1,4 +1,5 @@
-import { Controller, Injectable, Post } from '@nestjs/common';
+import { Controller, Injectable, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import {
   LimitedByTier,
   LimitStore,
   OpensStream,
+  StreamSender,
   TokensUsed,
   ServiceError,
   type AccountLimit,
@@ -18,7 +20,9 @@ import {
   type ChatCaller,
   type ChatRequest,
   type CompletionHook,
+  type CompletionPart,
   type LimitedCall,
+  type StreamFormat,
 } from '../../../src/index.js';
 import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
 import { MODEL } from '../../support/catalog.js';
@@ -334,7 +338,39 @@ class ChainController {
   }
 }
 
-@ChatPlugin({ name: 'chain', compatibility: '^1', controllers: [ChainController] })
+/** Writes two chapters as one answer. */
+@Controller('stories')
+@LimitedByTier({ body: Object, tokensOf: () => ({ atLeast: 1, atMost: 2_000 }) })
+class StoryController {
+  constructor(
+    private readonly chat: ChatService,
+    private readonly streams: StreamSender,
+  ) {}
+
+  @Post()
+  async write(@Caller() caller: ChatCaller, @Res() response: Response) {
+    const isTold = response.req.query['told'] === 'yes';
+    const parts = await this.chat.compose((own) => this.steps(own, isTold), caller);
+    this.streams.send(parts, LINES, response);
+  }
+
+  /** @param isTold whether the reader gets the text of the first completion, too. */
+  private async *steps(caller: ChatCaller, isTold: boolean): AsyncIterable<CompletionPart> {
+    const request = { model: MODEL, messages: [{ role: 'user' as const, content: 'Go on.' }] };
+    for await (const part of await this.chat.stream(request, caller)) if (isTold) yield part;
+    yield* await this.chat.stream(request, caller);
+  }
+}
+
+const LINES: StreamFormat = {
+  contentType: 'application/x-ndjson',
+  part: (part) => (part.type === 'text' ? `${part.text}\n` : undefined),
+  keepAlive: () => '\n',
+  end: () => 'end\n',
+  error: ({ code }) => `${code}\n`,
+};
+
+@ChatPlugin({ name: 'chain', compatibility: '^1', controllers: [ChainController, StoryController] })
 class ChainPlugin {}
 
 describe('several completions of one request', () => {
@@ -355,6 +391,48 @@ describe('several completions of one request', () => {
       })
       .toBe(String(10_000 - 3 * (7 + ANSWER_TOKENS)));
   });
+});
+
+describe('an answer of several completions', () => {
+  it.each([
+    [
+      'tokens',
+      {
+        tier: { tokens_per_day: 400 },
+        code: 'quota_exceeded',
+        message: /^The tier allows 400 tokens per day. 0 remain/,
+      },
+    ],
+    [
+      'money',
+      {
+        tier: { budget: { amount: 0.00118, per: 'day' } },
+        code: 'budget_exceeded',
+        message: /^The budget of the account is 0.00118/,
+      },
+    ],
+  ] as const)(
+    'that uses up the %s is refused with a time before any text, and ends with the error after it',
+    async (_, { tier, code, message }) => {
+      const price = { input_per_million: 1, output_per_million: 3 };
+      const stage = await setStage(1, { plugins: [ChainPlugin], tiers: { free: tier }, price, currency: 'EUR' });
+      stages.push(stage);
+      const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 390 } });
+      stage.provider.answers((call) => {
+        call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+      });
+      const refused = await stream(stage.origin, { key: stage.key, path: '/api/v1/stories' });
+      expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
+      const error = await refused.error();
+      expect(error.code).toBe(code);
+      expect(error.message).toMatch(message);
+      expect(stage.provider.calls).toHaveLength(1);
+
+      const { key } = await stage.service.createKey();
+      const cut = await stream(stage.origin, { key, path: '/api/v1/stories?told=yes' });
+      expect([cut.status, cut.raw]).toEqual([200, `Hello\n${code}\n`]);
+    },
+  );
 });
 
 describe('a completion of a job that the limits count', () => {

@@ -24,7 +24,8 @@ describe('the lease that a request holds', () => {
       release: () => calls.push('release'),
       settle: (used: number) => calls.push(`settle ${used}`),
     };
-    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot, () => Promise.resolve());
+    const admitted = { giveBack: () => Promise.resolve(), shortage: () => undefined };
+    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot, admitted);
   }
 
   it('keeps its slot and its tokens beyond the response once it is outlived, until the caller releases them', () => {
