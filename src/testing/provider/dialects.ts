@@ -24,6 +24,8 @@ export interface Dialect {
   failure(type: string, message: string): string;
   /** The last event of the stream. Empty if the protocol has none. */
   readonly endMarker: string;
+  /** Returns the dialect of one answer, for events with state, such as a sequence number. Without it, all answers share this object. */
+  forAnswer?(): Dialect;
 }
 
 const chunk = (choice: object) =>

@@ -43,7 +43,8 @@ export class ScriptedProvider {
       void (async () => {
         const body = await text(request).catch(() => undefined);
         if (body === undefined) return;
-        const call = new ProviderCall(request, response, this.dialect, numbers.get(request.socket) ?? 0, body);
+        const own = dialect.forAnswer?.() ?? dialect;
+        const call = new ProviderCall(request, response, own, numbers.get(request.socket) ?? 0, body);
         this.calls.push(call);
         await (this.queued.shift() ?? this.usual)(call);
       })();

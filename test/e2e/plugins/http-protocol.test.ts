@@ -13,13 +13,14 @@ import {
 } from '../../../src/index.js';
 import type { ResponseHeaders } from '../../../src/upstreams/contract/protocol.js';
 import type { Decoder } from '../../../src/upstreams/contract/framing.js';
+import { configFor, createTestService, openAi, TEST_MODEL, type Dialect } from '../../../src/testing.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
 import { refusing } from '../../support/scripts.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { closedPort } from '../../support/silent-server.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
-import { wireOf } from '../../support/wire.js';
+import { readWire, wireOf } from '../../support/wire.js';
 
 type Frame = Buffer;
 type Prepare = (context: CallContext, upstream: UpstreamConfig) => Promise<string>;
@@ -362,5 +363,25 @@ describe('a protocol of a team over few connections', () => {
     const answer = await stream(service.origin, { key, body: { model } });
     expect(answer.status).toBe(503);
     expect((await answer.error()).code).toBe('unavailable');
+  });
+});
+
+describe('a dialect of the test kit with state', () => {
+  it('begins again with each answer, also of answers at the same time', async () => {
+    const numbered: Dialect = {
+      ...openAi,
+      forAnswer: () => {
+        let number = 0;
+        return { ...openAi, text: (text) => openAi.text(`${++number}. ${text} `) };
+      },
+    };
+    const scripted = (await ScriptedProvider.start(numbered)).answers((call) => {
+      call.answer('Hello', 'world');
+    });
+    const kit = await createTestService({ config: configFor(scripted) });
+    const created = await kit.createKey();
+    const answers = [1, 2].map(() => stream(kit.origin, { key: created.key, body: { model: TEST_MODEL } }));
+    for (const answer of await Promise.all(answers)) expect(readWire(answer.raw).text).toBe('1. Hello 2. world ');
+    await Promise.all([kit.stop(), scripted.stop()]);
   });
 });
