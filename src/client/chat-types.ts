@@ -118,4 +118,11 @@ export interface Receipt {
     readonly code?: string | undefined;
     readonly duration_ms: number | null;
   }[];
+  /** The sum of 2 to 100 completions with this request id. The other members are about the latest of them. */
+  readonly total?: {
+    readonly completions: number;
+    readonly tokens: { readonly input: number | null; readonly output: number | null };
+    readonly cost: number | null;
+    readonly currency: string | null;
+  };
 }

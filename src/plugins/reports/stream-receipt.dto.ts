@@ -41,6 +41,32 @@ class ReceiptAttempt {
   readonly duration_ms!: number | null;
 }
 
+class TotalTokens {
+  @ApiProperty({ ...COUNT, description: '`null` if a completion has an unknown count.' })
+  readonly input!: number | null;
+
+  @ApiProperty({ ...COUNT, description: '`null` if a completion has an unknown count.' })
+  readonly output!: number | null;
+}
+
+class ReceiptTotal {
+  @ApiProperty({ type: 'integer', description: 'The completions with the request id that are over.' })
+  readonly completions!: number;
+
+  @ApiProperty({ type: TotalTokens })
+  readonly tokens!: TotalTokens;
+
+  @ApiProperty({
+    type: 'number',
+    nullable: true,
+    description: '`null` if a cost is not known, or for several currencies.',
+  })
+  readonly cost!: number | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'USD' })
+  readonly currency!: string | null;
+}
+
 /** What one stream has used and cost. A value that is not known is `null`. */
 export class StreamReceipt {
   @ApiProperty({ description: 'The `X-Request-Id` of the response.' })
@@ -91,4 +117,11 @@ export class StreamReceipt {
 
   @ApiProperty({ type: [ReceiptAttempt], description: 'The asked upstreams, in order.' })
   readonly attempts!: readonly ReceiptAttempt[];
+
+  @ApiPropertyOptional({
+    type: ReceiptTotal,
+    description:
+      'The sum of 2 to 100 completions with this request id. The other members are about the latest of them.',
+  })
+  readonly total?: ReceiptTotal;
 }

@@ -53,7 +53,7 @@ export function equal(column: string, value: string | undefined): readonly Condi
 }
 
 /** What one stream has used and cost. A value that is not known is `null`. */
-export type Receipt = ReturnType<typeof receiptOf>;
+export type Receipt = ReturnType<typeof receiptOf> & { readonly total?: ReturnType<typeof totalOf> };
 
 export function receiptOf(row: LedgerRow) {
   return {
@@ -81,6 +81,25 @@ export function receiptOf(row: LedgerRow) {
       ...(code !== undefined && { code }),
       duration_ms,
     })),
+  };
+}
+
+/** The most completions of one request that a receipt adds up. A client may send one request id any number of times. */
+const MAX_COMPLETIONS = 100;
+
+/** Returns what the completions with one request id have used and cost together. */
+function totalOf(rows: readonly LedgerRow[]) {
+  const sum = (column: 'prompt_tokens' | 'completion_tokens' | 'cost_micros'): number | null => {
+    const values = rows.map((row) => row[column]);
+    return values.includes(null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0);
+  };
+  const [currency = null, ...others] = new Set(rows.map((row) => row.currency));
+  const micros = others.length > 0 ? null : sum('cost_micros');
+  return {
+    completions: rows.length,
+    tokens: { input: sum('prompt_tokens'), output: sum('completion_tokens') },
+    cost: micros === null ? null : micros / MICROS,
+    currency: others.length > 0 ? null : currency,
   };
 }
 
@@ -125,10 +144,10 @@ export interface StreamFilter extends RequestScopeFilter {
 type StoredRow = Readonly<Record<string, unknown>>;
 
 const LATEST = {
-  sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT 1`,
+  sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT :limit`,
   // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
   postgres: `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (:account, :request)
-    ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
+    ORDER BY account_id DESC, request_id DESC, id DESC LIMIT :limit) AS latest
     WHERE account_id = :account AND request_id = :request`,
 };
 
@@ -165,14 +184,15 @@ export class RecentStreams {
 
   /** Returns the latest stream of the account with this request id that is over, or `undefined`. */
   async find(accountId: string, requestId: string): Promise<ListedStream | undefined> {
-    const row = await this.latest(accountId, requestId);
+    const [row] = await this.latest(accountId, requestId, 1);
     return row && listedStreamOf(row);
   }
 
-  /** Returns the receipt of {@link find}. */
+  /** Returns the receipt of {@link find}, with the total of all completions with the request id if there are several. */
   async receipt(accountId: string, requestId: string): Promise<Receipt | undefined> {
-    const row = await this.latest(accountId, requestId);
-    return row && receiptOf(row);
+    const rows = await this.latest(accountId, requestId, MAX_COMPLETIONS + 1);
+    const hasTotal = rows.length > 1 && rows.length <= MAX_COMPLETIONS;
+    return rows[0] && { ...receiptOf(rows[0]), ...(hasTotal && { total: totalOf(rows) }) };
   }
 
   /** Returns the stream with this record id, of any account, or `undefined`. */
@@ -183,11 +203,10 @@ export class RecentStreams {
   }
 
   /** The client chooses the request id, so one id can have any number of records: an index has them in this order. */
-  private async latest(accountId: string, requestId: string): Promise<LedgerRow | undefined> {
-    const parameters = { account: ledgerText(accountId), request: ledgerText(requestId) };
+  private async latest(accountId: string, requestId: string, limit: number): Promise<readonly LedgerRow[]> {
+    const parameters = { account: ledgerText(accountId), request: ledgerText(requestId), limit };
     const sql = LATEST[engineOf(this.database)];
-    const [row] = await orUnavailable(queryRows<StoredRow>(this.database, sql, parameters));
-    return row && ledgerRow(row);
+    return (await orUnavailable(queryRows<StoredRow>(this.database, sql, parameters))).map(ledgerRow);
   }
 }
 

@@ -47,6 +47,19 @@ describe.each(await testEngines())('the list of single streams on $name', (engin
     }
   });
 
+  it('adds up to 100 completions with one request id for a receipt, of one account', async () => {
+    const { tokens } = (await streams.receipt('ada', 'first')) ?? {};
+    expect(await streams.receipt('ada', 'first')).not.toHaveProperty('total');
+    const { input = 0, output = 0 } = tokens ?? {};
+    expect(await streams.receipt('ada', 'same')).toMatchObject({
+      total: { completions: 3, tokens: { input: 3 * (input ?? 0), output: 3 * (output ?? 0) } },
+    });
+    const many = Array.from({ length: 101 }, () => over({ requestId: 'many', accountId: 'eve' }));
+    await new UsageStore(ledger.source, new EmbeddedAvailability()).append(many);
+    expect(await streams.receipt('eve', 'many')).not.toHaveProperty('total');
+    expect(await streams.receipt('ada', 'none')).toBeUndefined();
+  });
+
   it('is restricted by model, key and credential', async () => {
     expect(await idsOf({ model: 'acme/slow' })).toEqual(['same']);
     expect(await idsOf({ key: 'laptop' })).toEqual(['same', 'same', 'same', 'first']);

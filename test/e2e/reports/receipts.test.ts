@@ -1,7 +1,18 @@
+import { Controller, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import {
+  Caller,
+  ChatPlugin,
+  ChatService,
+  StreamSender,
+  type ChatCaller,
+  type CompletionPart,
+  type StreamFormat,
+} from '../../../src/index.js';
 import { MODEL } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { answering, beginning, endingAfter, refusing } from '../../support/scripts.js';
@@ -176,6 +187,55 @@ describe('the receipt of a stream', () => {
     const refused = answers.find(({ status }) => status === 429);
     expect(await refused?.error()).toMatchObject({ code: 'concurrency_limit_exceeded' });
     expect(refused?.headers['retry-after']).toBe('1');
+  });
+});
+
+describe('the receipt of an answer of several completions', () => {
+  @Controller('chapters')
+  class Chapters {
+    constructor(
+      private readonly chat: ChatService,
+      private readonly streams: StreamSender,
+    ) {}
+
+    @Post()
+    async write(@Caller() caller: ChatCaller, @Res() response: Response) {
+      this.streams.send(await this.chat.compose((own) => this.steps(own), caller), CHAPTERS, response);
+    }
+
+    private async *steps(caller: ChatCaller): AsyncIterable<CompletionPart> {
+      const request = { model: MODEL, messages: [{ role: 'user' as const, content: 'Go on.' }] };
+      await Promise.all([this.chat.complete(request, caller), this.chat.complete(request, caller)]);
+      yield* await this.chat.stream(request, caller);
+    }
+  }
+  @ChatPlugin({ name: 'chapters', compatibility: '^1', controllers: [Chapters] })
+  class ChaptersPlugin {}
+  const CHAPTERS: StreamFormat = {
+    contentType: 'text/plain; charset=utf-8',
+    part: (part) => (part.type === 'text' ? part.text : undefined),
+    keepAlive: () => undefined,
+    end: () => undefined,
+    error: ({ code }) => code,
+  };
+
+  it('has the sum of all of them, by the id of the request', async () => {
+    const stage = await setStage(1, { plugins: [ChaptersPlugin], price: PRICE, currency: 'EUR' });
+    try {
+      stage.provider.answers((call) => {
+        call.head().text('Hello').finish().write(usageChunk(USAGE)).endMarker().end();
+      });
+      const answer = await stream(stage.origin, { key: stage.key, path: '/api/v1/chapters' });
+      expect([answer.status, answer.raw]).toEqual([200, 'Hello']);
+      await expect
+        .poll(() => receiptOf(stage.origin, stage.key, answer), { interval: REQUEST_EVERY_MS, timeout: 5_000 })
+        .toMatchObject({
+          ...{ request_id: answer.headers['x-request-id'], outcome: 'completed', cost: COST },
+          total: { completions: 3, tokens: { input: 300, output: 30 }, cost: 0.000864, currency: 'EUR' },
+        });
+    } finally {
+      await stage.clear();
+    }
   });
 });
 
