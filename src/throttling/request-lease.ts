@@ -93,7 +93,6 @@ export class RequestLease implements Lease {
     };
   }
 
-  /** See {@link AdmittedUse.shortage}. */
   shortage(needed: number): ServiceError | undefined {
     return this.admitted.shortage(needed);
   }

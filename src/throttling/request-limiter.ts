@@ -6,15 +6,7 @@ import type { TierConfig } from '../platform/config/config.js';
 import { limitsOfCaller, type LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { admitToAll, type LimitGroup } from './joint-admission.js';
-import {
-  LimitStore,
-  NO_TOKENS,
-  refusal,
-  type Limit,
-  type LimitStates,
-  type Refusal,
-  type TokenDemand,
-} from './limit-store.js';
+import { LimitStore, NO_TOKENS, refusal, type Limit, type LimitStates, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
@@ -93,7 +85,10 @@ export class RequestLimiter {
     const certain = limits.length > 0 ? this.store.precheck?.(accountId, needed) : undefined;
     if (certain !== undefined) {
       setLimitHeaders(response, LIMIT_HEADER_PREFIX, certain.state);
-      if ((await repeated?.isRepeat(execution)) !== true) throw refused(request, certain, undefined);
+      if ((await repeated?.isRepeat(execution)) !== true) {
+        request.context.refusedBy = certain.refusedBy;
+        throw refusalError(certain, undefined);
+      }
     }
     const overload = opensStream ? this.slots.refusal() : undefined;
     if (overload === undefined) return;
@@ -169,7 +164,10 @@ export class RequestLimiter {
       if (response?.headersSent === false) setLimitHeaders(response, LIMIT_HEADER_PREFIX, states, ofPlugins);
     };
     show(admission.state);
-    if (!admission.admitted) throw refused(response?.req, admission, tokens, ofPlugins);
+    if (!admission.admitted) {
+      if (response !== undefined) response.req.context.refusedBy = admission.refusedBy;
+      throw refusalError(admission, tokens, ofPlugins);
+    }
     const giveBack = async (): Promise<void> => {
       show(await admission.giveBack());
     };
@@ -184,17 +182,6 @@ export class RequestLimiter {
     };
     return new RequestLease(lease, response, this.slots, holdsSlot, { giveBack, shortage });
   }
-}
-
-/** Returns the error for a refusal, and records the limit for the observers of the request. */
-function refused(
-  request: Request | undefined,
-  refusal: Refusal,
-  needed: TokenDemand | undefined,
-  ofPlugins?: readonly PluginLimit[],
-): ServiceError {
-  if (request !== undefined) request.context.refusedBy = refusal.refusedBy;
-  return refusalError(refusal, needed, ofPlugins);
 }
 
 /** Returns the limits by the place where they are counted: first those of the account, then those of each scope. */
