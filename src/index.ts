@@ -48,11 +48,18 @@ export { ModelCatalog } from './models/model-catalog.js';
 export type { ModelSource } from './models/sourced-models.js';
 export type { ModelDefinition } from './platform/config/model-of.js';
 
-export type { CallContext, ChatCall } from './upstreams/contract/chat-call.js';
+export type {
+  CallContext,
+  ChatCall,
+  AnswerReader,
+  HttpProtocol,
+  InProcessProtocol,
+  UpstreamRequest,
+  Framing,
+  ProviderEvent,
+} from './upstreams/contract/protocol.js';
 export type { Credential, CredentialContext, CredentialSource } from './upstreams/contract/credential.js';
 export type { ConversationRequest } from './upstreams/contract/conversation.js';
-export type { Framing, ProviderEvent } from './upstreams/contract/framing.js';
-export type { AnswerReader, HttpProtocol, InProcessProtocol, UpstreamRequest } from './upstreams/contract/protocol.js';
 export {
   credentialsUnavailable,
   providerFailure,
@@ -63,9 +70,9 @@ export { OpenAiProtocol } from './upstreams/protocols/openai/openai.js';
 export { endpoint, streamHeaders } from './upstreams/protocols/shared/endpoint.js';
 export { errorEventParts, unreadableEventParts } from './upstreams/protocols/shared/event-parts.js';
 export { isText, parseJsonObject, type JsonObject } from './upstreams/protocols/shared/json-object.js';
-export { optionMembers } from './upstreams/protocols/shared/option-members.js';
+export { optionMembers } from './upstreams/protocols/shared/json-request.js';
 export { tokenCount, tokenUsage } from './upstreams/protocols/shared/token-count.js';
-export { ndjson } from './upstreams/transport/ndjson-decoder.js';
+export { ndjson } from './upstreams/transport/json-stream-decoders.js';
 
 export type { UsageFeed } from './usage/usage-feeds.js';
 export type { LedgerRow } from './usage/store/record-columns.js';

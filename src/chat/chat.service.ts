@@ -8,7 +8,7 @@ import type { ConversationRequest } from '../upstreams/contract/conversation.js'
 import type { CompletionPart } from '../upstreams/contract/stream-part.js';
 import { promptTokens, promptTokensNow, type PromptContents } from '../upstreams/tokens/prompt-tokens.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
-import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
+import type { CompletionRequest } from '../upstreams/routing/failover-stream.js';
 import { RequestLimiter } from '../throttling/request-limiter.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../usage/record/usage-record.js';

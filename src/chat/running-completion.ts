@@ -3,7 +3,7 @@ import type { ModelConfig } from '../platform/config/config.js';
 import { CallTrace } from '../upstreams/completion/call-trace.js';
 import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-stream.js';
 import type { ModelRouter } from '../upstreams/routing/model-router.js';
-import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
+import type { CompletionRequest } from '../upstreams/routing/failover-stream.js';
 import type { SpendReservation } from '../usage/budgets/spend-budgets.js';
 import { failedRecord, type LedgerEntry } from '../usage/record/ledger-entry.js';
 import type { UsageLedger } from '../usage/ledger/usage-ledger.js';

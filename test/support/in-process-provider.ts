@@ -1,6 +1,5 @@
 import type { UpstreamConfig } from '../../src/platform/config/config.js';
-import type { CallContext, ChatCall } from '../../src/upstreams/contract/chat-call.js';
-import type { InProcessProtocol } from '../../src/upstreams/contract/protocol.js';
+import type { CallContext, ChatCall, InProcessProtocol } from '../../src/upstreams/contract/protocol.js';
 import type { StreamPart } from '../../src/upstreams/contract/stream-part.js';
 import type { Catalog, Timeouts } from './catalog.js';
 

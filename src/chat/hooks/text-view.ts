@@ -1,4 +1,4 @@
-import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
+import type { ChatMessage, Role } from '../../upstreams/contract/protocol.js';
 import type {
   AssistantMessage,
   ConversationRequest,

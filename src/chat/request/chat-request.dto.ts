@@ -20,7 +20,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { GenerationOptions } from '../../platform/config/capabilities.js';
-import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
+import type { ChatMessage, Role } from '../../upstreams/contract/protocol.js';
 import { DEFAULT_TEMPERATURE } from './requested-contents.js';
 
 const ROLES: readonly Role[] = ['system', 'user', 'assistant'];

@@ -2,7 +2,7 @@ import type { ModelConfig, TierConfig } from '../../platform/config/config.js';
 import { generationOptionsOf, type GenerationOptions } from '../../platform/config/capabilities.js';
 import { ServiceError } from '../../platform/common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
-import type { CompletionRequest } from '../../upstreams/routing/routed-completion.js';
+import type { CompletionRequest } from '../../upstreams/routing/failover-stream.js';
 
 /** The default, unless the request has `top_p`: providers advise against both, and some refuse both. */
 export const DEFAULT_TEMPERATURE = 0.7;

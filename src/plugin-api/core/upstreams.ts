@@ -2,7 +2,7 @@
 export type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt.js';
 export type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
 export { CLIENT_GONE, nextPart, type PartReader } from '../../upstreams/completion/part-stream.js';
-export type { ChatCall } from '../../upstreams/contract/chat-call.js';
+export type { ChatCall } from '../../upstreams/contract/protocol.js';
 export type {
   AssistantMessage,
   CacheHint,
@@ -36,4 +36,4 @@ export type { LastError, RouteState } from '../../upstreams/routing/route-state.
 export { type ProbeResult, RouteProbe } from '../../upstreams/routing/route-probe.js';
 export { RouteStates } from '../../upstreams/routing/route-states.js';
 export { promptTokens, promptTokensNow } from '../../upstreams/tokens/prompt-tokens.js';
-export { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';
+export { imagesOf, textsOf } from '../../upstreams/contract/protocol.js';

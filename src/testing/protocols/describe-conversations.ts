@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../platform/common/service-error.js';
-import type { ChatCall } from '../../upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../upstreams/contract/protocol.js';
 import type { Capability } from '../../platform/config/capabilities.js';
 import type { ProtocolSubject } from './protocol-contract.js';
 import { TEST_CALL } from './samples.js';

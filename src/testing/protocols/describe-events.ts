@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { ProviderEvent } from '../../upstreams/contract/framing.js';
+import type { ProviderEvent } from '../../upstreams/contract/protocol.js';
 import type { StreamPart } from '../../upstreams/contract/stream-part.js';
 import { runs } from './property-runs.js';
 import type { ProtocolSubject } from './protocol-contract.js';

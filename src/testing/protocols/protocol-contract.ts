@@ -1,8 +1,6 @@
 import type { ErrorCode } from '../../platform/common/service-error.js';
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { CallContext } from '../../upstreams/contract/chat-call.js';
-import type { ProviderEvent } from '../../upstreams/contract/framing.js';
-import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
+import type { CallContext, HttpProtocol, ProviderEvent } from '../../upstreams/contract/protocol.js';
 import type { FinishReason, StreamPart, TokenUsage } from '../../upstreams/contract/stream-part.js';
 import { TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM, withOptions } from './samples.js';
 

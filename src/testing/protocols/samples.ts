@@ -1,7 +1,6 @@
 import type { UpstreamConfig } from '../../platform/config/config.js';
 import type { GenerationOptions } from '../../platform/config/capabilities.js';
-import type { CallContext, ChatCall } from '../../upstreams/contract/chat-call.js';
-import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
+import type { CallContext, ChatCall, HttpProtocol } from '../../upstreams/contract/protocol.js';
 
 /**
  * An upstream with an address and the API key `secret-key`.

@@ -1,7 +1,7 @@
 import { fetch } from 'undici';
 import type { UpstreamConfig } from '../../platform/config/config.js';
 import { timeoutSignal } from '../../platform/common/timers/pace.js';
-import type { CallContext, CleanUp } from '../contract/chat-call.js';
+import type { CallContext, CleanUp } from '../contract/protocol.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import type { AttemptEnd, AttemptObserver } from './attempt.js';
 

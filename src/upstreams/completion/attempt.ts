@@ -8,7 +8,7 @@ import type { AnswerState } from './answer-state.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 import type { PartCollector } from './part-collector.js';
 import { toldFailure, type MessageSource } from './provider-message.js';
-import type { ChatCall } from '../contract/chat-call.js';
+import type { ChatCall } from '../contract/protocol.js';
 
 /** How an attempt has ended. A stopped attempt says nothing about its provider. */
 export type AttemptEnd =

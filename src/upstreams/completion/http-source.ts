@@ -1,16 +1,20 @@
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { ChatCall } from '../contract/chat-call.js';
+import type {
+  ChatCall,
+  AnswerReader,
+  HttpProtocol,
+  ResponseHeaders,
+  Decoder,
+  ProviderEvent,
+} from '../contract/protocol.js';
 import type { Credential } from '../contract/credential.js';
-import type { Decoder, ProviderEvent } from '../contract/framing.js';
-import type { AnswerReader, HttpProtocol, ResponseHeaders } from '../contract/protocol.js';
 import { providerFailure, ProviderFailure } from '../contract/provider-failure.js';
 import type { UpstreamCredentials } from '../credentials/upstream-credentials.js';
-import { httpFailure } from '../protocols/shared/http-failure.js';
+import { httpFailure } from '../protocols/shared/reported-failure.js';
 import { requestInSteps } from '../protocols/shared/json-request.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import { encodeLong, hasLongBody, withHeaders, type EncodedRequest } from '../transport/encoded-request.js';
-import { isJsonBody, JsonObjectsDecoder } from '../transport/json-objects-decoder.js';
-import { ndjson } from '../transport/ndjson-decoder.js';
+import { isJsonBody, JsonObjectsDecoder, ndjson } from '../transport/json-stream-decoders.js';
 import { sse } from '../transport/sse-decoder.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
 import { headerOf, type ResponseHead, type UpstreamExchange } from '../transport/upstream-exchange.js';

@@ -1,6 +1,5 @@
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { ChatCall } from '../contract/chat-call.js';
-import type { InProcessProtocol } from '../contract/protocol.js';
+import type { ChatCall, InProcessProtocol } from '../contract/protocol.js';
 import { providerFailure } from '../contract/provider-failure.js';
 import type { StreamPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';

@@ -1,7 +1,6 @@
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { CallContext } from './chat-call.js';
+import type { CallContext, ResponseHeaders, UpstreamRequest } from './protocol.js';
 import type { OptionsSchema } from './options-schema.js';
-import type { ResponseHeaders, UpstreamRequest } from './protocol.js';
 
 /**
  * What authorizes the requests to an upstream for some time, such as a token or a signing key.

@@ -1,10 +1,23 @@
 import type { ServiceError } from '../../platform/common/service-error.js';
-import type { Capability, GenerationOption } from '../../platform/config/capabilities.js';
+import type {
+  Capability,
+  GenerationOption,
+  GenerationOptions,
+  ThinkingKind,
+} from '../../platform/config/capabilities.js';
 import type { UpstreamConfig } from '../../platform/config/config.js';
-import type { CallContext, ChatCall } from './chat-call.js';
-import type { Framing, ProviderEvent } from './framing.js';
 import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';
+import type {
+  Message,
+  ReasoningOptions,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+  ImageContent,
+  TextContent,
+} from './conversation.js';
+import type { RequestInit, Response } from 'undici';
 
 /**
  * The request whose response is the stream of events.
@@ -133,3 +146,139 @@ export interface InProcessProtocol<Options = unknown> {
 
 /** A protocol with any options and any framing. */
 export type Protocol = HttpProtocol<unknown, unknown> | InProcessProtocol;
+
+export type Role = 'system' | 'user' | 'assistant';
+
+/** A message of one plain text. */
+export interface ChatMessage {
+  readonly role: Role;
+  readonly content: string;
+}
+
+/**
+ * One completion request to one provider: the validated request with the names that the provider uses.
+ *
+ * @since 1.0
+ */
+export interface ChatCall {
+  /** The provider's name of the model. */
+  readonly model: string;
+  /** For a protocol without capabilities, each content is a string. */
+  readonly messages: readonly Message[];
+  /** Only options that the protocol and the route take. */
+  readonly options: GenerationOptions;
+  /** The maximum number of tokens of the answer, at least 1. `undefined`: only the limit of the model applies. */
+  readonly maxTokens: number | undefined;
+  /**
+   * The maximum number of tokens that the model can write in one answer. `undefined`: the catalog does not contain the
+   * number.
+   */
+  readonly modelMaxOutputTokens: number | undefined;
+  /** What the model can take besides texts. `undefined`: the catalog does not say. */
+  readonly modelCapabilities?: readonly Capability[] | undefined;
+  /** How the model takes an effort of reasoning. `undefined`: the catalog does not say. */
+  readonly modelThinking?: ThinkingKind | undefined;
+  /** Only for a protocol with the capability `tools`. Not empty. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly parallelToolCalls?: boolean | undefined;
+  /** Only for a protocol with the capability `structured_output`. */
+  readonly responseFormat?: ResponseFormat | undefined;
+  /** A protocol without the capability `reasoning` ignores it: then no effort is asked for. */
+  readonly reasoning?: ReasoningOptions | undefined;
+  /** An opaque id of the person for whom the request is made. */
+  readonly user?: string | undefined;
+}
+
+/**
+ * What a protocol may need to know about one attempt, and what it may use.
+ *
+ * @since 1.0
+ */
+export interface CallContext {
+  /** The id of the client's request, as in `X-Request-Id` and in the log. */
+  readonly requestId: string;
+  readonly accountId: string;
+  /** Aborts when the attempt is over: the client has left, a time limit has expired, or the answer has ended. */
+  readonly signal: AbortSignal;
+  /**
+   * Sends a request over the connections of the service, for example to fetch a token. It uses the connect timeout of the
+   * upstream and counts for the limit of connections. It ends with the attempt. A protocol need not catch a failed
+   * connection: the attempt then fails as if the connection to the provider had failed.
+   */
+  fetch(url: string | URL, init?: Omit<RequestInit, 'dispatcher'>): Promise<Response>;
+  /**
+   * Sets what to do when the attempt is over: for example, to cancel a job. It runs once, also if the attempt is over already. Its
+   * errors are ignored. It is not awaited, and a killed process does not run it, so the provider needs a time limit, too.
+   *
+   * @param cleanUp gets a `fetch` that works after the attempt, for 10 seconds.
+   */
+  afterAttempt(cleanUp: CleanUp): void;
+}
+
+/** @param end `complete`: the answer is complete. `stopped`: the client has left, or the service stops. `failed`: any other end. */
+export type CleanUp = (fetch: CallContext['fetch'], end: 'complete' | 'stopped' | 'failed') => Promise<unknown>;
+
+/**
+ * One event of a provider. `event` is `message` if the provider sent no event name.
+ *
+ * @since 1.0
+ */
+export interface ProviderEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Divides the bytes of one answer into events. The bytes may be split at any place. */
+export interface Decoder {
+  /** @throws {ServiceError} `upstream_error` for an event that is too large. */
+  write(bytes: Buffer): void;
+  /** Ends the stream, and passes on the last event if it is complete enough. */
+  end(): void;
+}
+
+interface FramingLimits {
+  /** The maximum number of bytes of one event: `max_event_bytes` of the upstream. */
+  readonly maxEventBytes: number;
+}
+
+/**
+ * Creates the decoder of one answer. The decoder calls `onEvent` for each event as soon as its last byte arrives. The
+ * service has server-sent events, the default, and {@link ndjson}. A protocol may bring its own.
+ *
+ * @since 1.0
+ */
+export type Framing<Event = ProviderEvent> = (onEvent: (event: Event) => void, limits: FramingLimits) => Decoder;
+
+type Content = string | readonly (TextContent | ImageContent)[];
+
+/** Yields the texts of a message that a provider reads, in order: also reasoning, the arguments of tool calls, and results. */
+export function* textsOf(message: Message): Generator<string, void> {
+  if (typeof message.content === 'string') {
+    yield message.content;
+    return;
+  }
+  for (const part of message.content) {
+    if ('toolCallId' in part) yield* textsOfContent(part.content);
+    else if (part.type === 'tool_call') yield part.json;
+    else if (part.type !== 'image') yield part.text;
+  }
+}
+
+function* textsOfContent(content: Content): Generator<string, void> {
+  if (typeof content === 'string') yield content;
+  else for (const part of content) if (part.type === 'text') yield part.text;
+}
+
+/** Yields the images of a message, in order: those of the user, and those of results. */
+export function* imagesOf({ content }: Message): Generator<ImageContent, void> {
+  if (typeof content === 'string') return;
+  for (const part of content) {
+    if ('toolCallId' in part) yield* imagesOfContent(part.content);
+    else if (part.type === 'image') yield part;
+  }
+}
+
+function* imagesOfContent(content: Content): Generator<ImageContent, void> {
+  if (typeof content !== 'string') for (const part of content) if (part.type === 'image') yield part;
+}

@@ -1,15 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { factsOf, ServiceError } from '../../platform/common/service-error.js';
-import type { RouteConfig } from '../../platform/config/config.js';
+import type { RouteConfig, ModelConfig } from '../../platform/config/config.js';
 import type { Attempt } from '../completion/attempt.js';
 import { beginsAnswer, CLIENT_GONE, PartStream } from '../completion/part-stream.js';
 import { withoutState } from '../completion/provider-state.js';
 import { ProviderFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
-import { InvalidMember } from '../protocols/shared/option-members.js';
+import { InvalidMember } from '../protocols/shared/json-request.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptFactory } from './attempt-factory.js';
-import type { RoutedCompletion } from './routed-completion.js';
+import type { CallTrace } from '../completion/call-trace.js';
+import type { ChatCall } from '../contract/protocol.js';
 
 /**
  * Streams the parts of one completion from the first route that returns something that the caller reads: text, the start of a
@@ -203,4 +204,23 @@ function refusesState(failure: Error | undefined): boolean {
 function mayWorkElsewhere(failure: Error): boolean {
   if (failure instanceof InvalidMember) return true;
   return failure instanceof ServiceError && factsOf(failure.code).mayWorkElsewhere === true;
+}
+
+/** A validated request, before a route is chosen. */
+export type CompletionRequest = Omit<
+  ChatCall,
+  'model' | 'modelMaxOutputTokens' | 'modelCapabilities' | 'modelThinking'
+> & {
+  readonly accountId: string;
+  /** Whether the stream returns reasoning. Without reasoning, a failover is possible until the first text. */
+  readonly readsReasoning?: boolean;
+  /** Whether the stream returns tool calls. */
+  readonly readsToolCalls?: boolean;
+};
+
+/** What all attempts of one completion have in common. */
+export interface RoutedCompletion {
+  readonly model: ModelConfig;
+  readonly request: CompletionRequest;
+  readonly trace: CallTrace;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../platform/config/capabilities.js';
 import type { Protocol } from '../contract/protocol.js';
 import type { ImageContent, Message, TextContent } from '../contract/conversation.js';
-import type { CompletionRequest } from './routed-completion.js';
+import type { CompletionRequest } from './failover-stream.js';
 
 /** A member of a request that needs a capability. `field` is its path, such as `messages.2.content.1`. */
 interface CapabilityNeed {

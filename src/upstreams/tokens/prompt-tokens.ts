@@ -1,6 +1,6 @@
 import { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
 import type { ConversationRequest, ImageContent } from '../contract/conversation.js';
-import { imagesOf } from '../contract/message-texts.js';
+import { imagesOf } from '../contract/protocol.js';
 import { TokenScan } from './token-scan.js';
 
 /** What counts for the tokens of a prompt: everything that a provider puts in front of the answer. */
@@ -192,7 +192,7 @@ const BOUND = 15_000;
  * Estimates the tokens of an image from its bytes, because its pixels are not decoded: one token for 128 bytes, at least 85 and
  * at most 1,600. An image at a URL counts 1,600, and an image with the detail `low` counts 85.
  */
-export function estimateImageTokens({ url, detail }: Pick<ImageContent, 'url' | 'detail'>): number {
+function estimateImageTokens({ url, detail }: Pick<ImageContent, 'url' | 'detail'>): number {
   if (detail === 'low') return LEAST;
   if (!url.startsWith('data:')) return MOST;
   const base64Length = url.length - url.indexOf(',') - 1;
@@ -200,6 +200,6 @@ export function estimateImageTokens({ url, detail }: Pick<ImageContent, 'url' | 
 }
 
 /** Returns the most tokens that a large provider counts for an image. Its bytes say nothing: a flat picture of any size is small. */
-export function maxImageTokens({ detail }: Pick<ImageContent, 'detail'>): number {
+function maxImageTokens({ detail }: Pick<ImageContent, 'detail'>): number {
   return detail === 'low' || detail === 'high' ? BOUND_OF_DETAIL : BOUND;
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Decoder, Framing, ProviderEvent } from '../contract/framing.js';
+import type { Decoder, Framing, ProviderEvent } from '../contract/protocol.js';
 import { providerFailure } from '../contract/provider-failure.js';
 
 /** The length of the message, the length of its headers, and the checksum of both. */

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { ServiceError } from '../../platform/common/service-error.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../../platform/config/config.js';
-import type { Decoder, Framing, ProviderEvent } from '../contract/framing.js';
+import type { Decoder, Framing, ProviderEvent } from '../contract/protocol.js';
 
 const LF = 0x0a;
 const SPACE = 0x20;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyString } from '../../../src/testing/protocols/describe-events.js';
 import type { UpstreamConfig } from '../../../src/platform/config/config.js';
-import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/protocol.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { leastCpuMs } from '../../support/least-ms.js';

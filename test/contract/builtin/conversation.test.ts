@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import type { Message, Tool } from '../../../src/upstreams/contract/conversation.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
 import { keepSources } from '../../../src/platform/common/json/json-source.js';

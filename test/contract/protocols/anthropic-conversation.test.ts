@@ -3,7 +3,7 @@ import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { TEST_CALL, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';
 import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import { CLOCK, conversation, IMAGE, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
 
 const protocol = new AnthropicProtocol();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/platform/config/config.js';
-import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatMessage } from '../../../src/upstreams/contract/protocol.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
 import { TEST_CALL as HELLO, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';

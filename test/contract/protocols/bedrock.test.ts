@@ -3,7 +3,7 @@ import type { UpstreamConfig } from '../../../src/platform/config/config.js';
 import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
 import type { ExpectedAnswer } from '../../../src/testing/protocols/protocol-contract.js';
 import { TEST_CALL as HELLO, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import { BedrockProtocol, type BedrockOptions } from '../../../src/upstreams/protocols/bedrock/bedrock.js';
 import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
 import { fixturesOf } from './fixtures.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GeminiProtocol, type GeminiOptions } from '../../../src/upstreams/protocols/gemini/gemini.js';
 import { TEST_CALL, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
 import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import { CLOCK, conversation, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
 
 const protocol = new GeminiProtocol();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OllamaProtocol } from '../../../src/upstreams/protocols/ollama/ollama.js';
 import { TEST_CALL, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import { CLOCK, conversation, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
 
 const protocol = new OllamaProtocol();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import type { Message } from '../../../src/upstreams/contract/conversation.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai/openai.js';

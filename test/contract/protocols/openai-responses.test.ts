@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
 import { TEST_CALL, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
 import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
-import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../src/upstreams/contract/protocol.js';
 import type { Message } from '../../../src/upstreams/contract/conversation.js';
 import { OpenAiResponsesProtocol } from '../../../src/upstreams/protocols/openai-responses/openai-responses.js';
 import { CLOCK, conversation, IMAGE, REMOTE_IMAGE, SCHEMA, WEATHER } from './conversation.js';

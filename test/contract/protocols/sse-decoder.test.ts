@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ProviderEvent } from '../../../src/upstreams/contract/framing.js';
+import type { ProviderEvent } from '../../../src/upstreams/contract/protocol.js';
 import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
 import { leastCpuMs } from '../../support/least-ms.js';
 import { byteByByte, cutAt } from '../../../src/testing/protocols/replay.js';

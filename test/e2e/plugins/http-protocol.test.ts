@@ -11,8 +11,7 @@ import {
   type UpstreamConfig,
   type UpstreamRequest,
 } from '../../../src/index.js';
-import type { ResponseHeaders } from '../../../src/upstreams/contract/protocol.js';
-import type { Decoder } from '../../../src/upstreams/contract/framing.js';
+import type { ResponseHeaders, Decoder } from '../../../src/upstreams/contract/protocol.js';
 import { configFor, createTestService, openAi, TEST_MODEL, type Dialect } from '../../../src/testing.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
 import { refusing } from '../../support/scripts.js';

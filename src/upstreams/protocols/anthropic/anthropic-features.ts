@@ -1,9 +1,9 @@
 import { asArrived } from '../../../platform/common/json/json-source.js';
-import type { ChatCall } from '../../contract/chat-call.js';
+import type { ChatCall } from '../../contract/protocol.js';
 import type { ReasoningOptions, Tool } from '../../contract/conversation.js';
-import { effortOf } from '../openai/openai-tools.js';
-import { InvalidMember } from '../shared/option-members.js';
-import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-blocks.js';
+import { effortOf } from '../openai/openai-request.js';
+import { InvalidMember } from '../shared/json-request.js';
+import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-messages.js';
 
 /** The smallest budget for reasoning that Anthropic accepts, in tokens. */
 const MIN_BUDGET = 1_024;

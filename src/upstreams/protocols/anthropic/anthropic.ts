@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import type { ChatCall } from '../../contract/chat-call.js';
-import type { ProviderEvent } from '../../contract/framing.js';
-import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import type { ChatCall, AnswerReader, HttpProtocol, UpstreamRequest, ProviderEvent } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { AnthropicEvents } from './anthropic-event.js';
-import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts, NOTHING } from '../shared/event-parts.js';
+import { endpoint, streamHeaders, trimmedPath, VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/endpoint.js';
+import { errorEventParts, unreadableEventParts, NOTHING, RepeatedEvent } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { JsonRequestProtocol } from '../shared/json-request.js';
-import { optionMembers } from '../shared/option-members.js';
-import { RepeatedEvent } from '../shared/repeated-event.js';
-import { VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/vertex.js';
+import { JsonRequestProtocol, optionMembers } from '../shared/json-request.js';
 import { outputConfig, reasoningMembers, toolMembers } from './anthropic-features.js';
-import { anthropicPrompt } from './anthropic-prompt.js';
+import { anthropicPrompt } from './anthropic-messages.js';
 
 /** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
 const DEFAULT_MAX_TOKENS = 4096;

@@ -7,8 +7,7 @@ import type {
 } from '../../contract/provider-failure.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
 import { reportIn } from '../shared/provider-report.js';
-import { failureOf } from '../shared/reported-failure.js';
-import { retryAfterSeconds } from '../shared/http-failure.js';
+import { failureOf, retryAfterSeconds } from '../shared/reported-failure.js';
 
 interface Meaning {
   readonly code: ProviderFailureCode;

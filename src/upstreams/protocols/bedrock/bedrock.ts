@@ -1,20 +1,24 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import type { ChatCall } from '../../contract/chat-call.js';
-import type { AnswerReader, HttpProtocol, ResponseHeaders, UpstreamRequest } from '../../contract/protocol.js';
+import type {
+  ChatCall,
+  AnswerReader,
+  HttpProtocol,
+  ResponseHeaders,
+  UpstreamRequest,
+} from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { awsEventStream } from '../../transport/aws-event-stream.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { JsonRequestProtocol } from '../shared/json-request.js';
-import { optionMembers, InvalidMember } from '../shared/option-members.js';
+import { JsonRequestProtocol, optionMembers, InvalidMember } from '../shared/json-request.js';
 import { bedrockHttpFailure } from './bedrock-failure.js';
 import { ConverseReader } from './converse-event.js';
 import { conversePrompt, cachePoints, type ConverseBlock, type ConversePrompt } from './converse-messages.js';
 import { asArrived, jsonSource } from '../../../platform/common/json/json-source.js';
 import type { Tool } from '../../contract/conversation.js';
 import { reasoningMembers } from '../anthropic/anthropic-features.js';
-import type { Turn } from '../anthropic/anthropic-blocks.js';
-import { effortOf } from '../openai/openai-tools.js';
+import type { Turn } from '../anthropic/anthropic-messages.js';
+import { effortOf } from '../openai/openai-request.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

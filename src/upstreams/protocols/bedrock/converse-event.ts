@@ -1,6 +1,5 @@
 import { finishParts } from '../../contract/finish-reason.js';
-import type { ProviderEvent } from '../../contract/framing.js';
-import type { AnswerReader } from '../../contract/protocol.js';
+import type { ProviderEvent, AnswerReader } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { END, errorEventParts, NOTHING, PROGRESS, unreadableEventParts } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';

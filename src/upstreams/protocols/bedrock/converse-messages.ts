@@ -1,7 +1,6 @@
-import type { ChatCall } from '../../contract/chat-call.js';
-import { anthropicPrompt } from '../anthropic/anthropic-prompt.js';
-import type { Block, Turn } from '../anthropic/anthropic-blocks.js';
-import { InvalidMember } from '../shared/option-members.js';
+import type { ChatCall } from '../../contract/protocol.js';
+import { anthropicPrompt, type Block, type Turn } from '../anthropic/anthropic-messages.js';
+import { InvalidMember } from '../shared/json-request.js';
 
 /** One block of a message, as Converse reads it: a member that names its kind. */
 export type ConverseBlock = Readonly<Record<string, unknown>>;

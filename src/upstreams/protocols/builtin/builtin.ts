@@ -2,17 +2,14 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
 import { sleep } from '../../../platform/common/timers/pace.js';
-import type { CallContext, ChatCall } from '../../contract/chat-call.js';
+import { type CallContext, type ChatCall, type InProcessProtocol, textsOf, imagesOf } from '../../contract/protocol.js';
 import type { Tool, Message, ImageContent, ToolMessage } from '../../contract/conversation.js';
-import { textsOf, imagesOf } from '../../contract/message-texts.js';
-import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
-import { SAME_OPTION_NAMES } from '../shared/option-members.js';
+import { SAME_OPTION_NAMES } from '../shared/json-request.js';
 import { newToolCallId, CalledNames } from '../shared/tool-calls.js';
 import { schemaJson } from './schema-value.js';
 import { countWords, replyTo, wordsOf } from './small-talk.js';
-import { plainMessages, joinedTexts } from '../shared/plain-messages.js';
-import { inlineImage } from '../shared/data-url.js';
+import { plainMessages, joinedTexts, inlineImage } from '../shared/provider-messages.js';
 
 interface BuiltinProtocolOptions {
   /** The delay between two words, in milliseconds. 0: no delay. */

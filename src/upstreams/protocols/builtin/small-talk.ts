@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ChatMessage } from '../../contract/chat-call.js';
+import type { ChatMessage } from '../../contract/protocol.js';
 
 /** The number of messages, the latest of the conversation, that determine the choice between the wordings of a reply. */
 const MAX_HASHED = 20;

@@ -1,4 +1,4 @@
-import type { ChatCall } from '../../contract/chat-call.js';
+import type { ChatCall } from '../../contract/protocol.js';
 import type {
   AssistantMessage,
   ImageContent,
@@ -8,9 +8,8 @@ import type {
   UserMessage,
 } from '../../contract/conversation.js';
 import { CalledNames, argumentsObject } from '../shared/tool-calls.js';
-import { requiredInlineImage } from '../shared/data-url.js';
-import { InvalidMember } from '../shared/option-members.js';
-import { textsForJson } from '../shared/plain-messages.js';
+import { requiredInlineImage, textsForJson } from '../shared/provider-messages.js';
+import { InvalidMember } from '../shared/json-request.js';
 
 type ContentsCall = Pick<ChatCall, 'messages' | 'modelThinking'>;
 type Part = Readonly<Record<string, unknown>>;

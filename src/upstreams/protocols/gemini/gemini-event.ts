@@ -1,10 +1,9 @@
 import { finishParts } from '../../contract/finish-reason.js';
-import type { ProviderEvent } from '../../contract/framing.js';
-import type { ResponseHeaders } from '../../contract/protocol.js';
+import type { ProviderEvent, ResponseHeaders } from '../../contract/protocol.js';
 import { providerFailure, ProviderFailure } from '../../contract/provider-failure.js';
 import type { StreamPart, TokenUsage } from '../../contract/stream-part.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-parts.js';
-import { httpFailure } from '../shared/http-failure.js';
+import { httpFailure } from '../shared/reported-failure.js';
 import { isJsonObject, isText, type JsonObject, parseJsonObject } from '../shared/json-object.js';
 import { reportIn, shownCause } from '../shared/provider-report.js';
 import { tokenCount, tokenUsage, agreedCounts } from '../shared/token-count.js';

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import type { ChatCall } from '../../contract/chat-call.js';
-import type { ResponseHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import type {
+  ChatCall,
+  ResponseHeaders,
+  AnswerReader,
+  HttpProtocol,
+  UpstreamRequest,
+} from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
-import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
+import { endpoint, streamHeaders, trimmedPath, VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/endpoint.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { JsonRequestProtocol } from '../shared/json-request.js';
-import { optionMembers } from '../shared/option-members.js';
-import { VERTEX_OPTIONS, vertexBaseUrl, vertexPath } from '../shared/vertex.js';
+import { JsonRequestProtocol, optionMembers } from '../shared/json-request.js';
 import { geminiContents, systemInstruction } from './gemini-contents.js';
 import { geminiEventParts, geminiFailure } from './gemini-event.js';
 import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { ReasoningOptions } from '../../contract/conversation.js';
-import { effortOf } from '../openai/openai-tools.js';
+import { effortOf } from '../openai/openai-request.js';
 
 type Effort = NonNullable<ReasoningOptions['effort']>;
 type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { asArrived } from '../../../platform/common/json/json-source.js';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import type { ChatCall } from '../../contract/chat-call.js';
+import type { ChatCall, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { ResponseFormat } from '../../contract/conversation.js';
-import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
-import { effortOf } from '../openai/openai-tools.js';
+import { effortOf } from '../openai/openai-request.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { JsonRequestProtocol } from '../shared/json-request.js';
-import { optionMembers } from '../shared/option-members.js';
+import { JsonRequestProtocol, optionMembers } from '../shared/json-request.js';
 import { ResponsesReader } from './responses-event.js';
 import { responsesInput } from './responses-input.js';
 

@@ -1,6 +1,5 @@
-import type { ProviderEvent } from '../../contract/framing.js';
+import type { ProviderEvent, AnswerReader } from '../../contract/protocol.js';
 import { providerFailure } from '../../contract/provider-failure.js';
-import type { AnswerReader } from '../../contract/protocol.js';
 import type { StreamPart, TokenUsage } from '../../contract/stream-part.js';
 import { errorEventParts, unreadableEventParts, NOTHING, PROGRESS } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';

@@ -9,8 +9,7 @@ import type {
   ToolResult,
 } from '../../contract/conversation.js';
 import { parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { joinedTexts, textsForJson } from '../shared/plain-messages.js';
-import { isSystem } from '../shared/system-messages.js';
+import { joinedTexts, textsForJson, isSystem } from '../shared/provider-messages.js';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,20 +1,15 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import type { ChatCall } from '../../contract/chat-call.js';
-import type { ProviderEvent } from '../../contract/framing.js';
-import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import type { ChatCall, AnswerReader, HttpProtocol, UpstreamRequest, ProviderEvent } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { endMarkerParts, errorEventParts, unreadableEventParts } from '../shared/event-parts.js';
+import { endMarkerParts, errorEventParts, unreadableEventParts, RepeatedEvent } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { JsonRequestProtocol } from '../shared/json-request.js';
-import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
-import { systemMessagesAt } from '../shared/system-messages.js';
-import { RepeatedEvent } from '../shared/repeated-event.js';
+import { JsonRequestProtocol, optionMembers, SAME_OPTION_NAMES } from '../shared/json-request.js';
+import { systemMessagesAt } from '../shared/provider-messages.js';
 import { openAiChunkParts, type ChunkState, ReasoningDetails } from './openai-chunk.js';
-import { isJsonState, openAiMessages } from './openai-messages.js';
+import { isJsonState, openAiMessages, conversationMembers } from './openai-request.js';
 import { OpenAiToolCalls } from './openai-tool-calls.js';
-import { conversationMembers } from './openai-tools.js';
 
 const END_MARKER = '[DONE]';
 

@@ -5,8 +5,9 @@ import {
   type ProviderFailure,
   type ProviderFailureCode,
 } from '../../contract/provider-failure.js';
-import { isText, type JsonObject } from './json-object.js';
+import { isText, type JsonObject, parseJsonObject } from './json-object.js';
 import { reportIn, shownCause, shownLabels, type ProviderReport } from './provider-report.js';
+import type { ResponseHeaders } from '../../contract/protocol.js';
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
@@ -93,7 +94,7 @@ export function isPromptTooLong(text: unknown): boolean {
 }
 
 /** Whether the provider refuses the key or the account of the service, although it calls that an invalid request. */
-export function isOfAccount({ labels, message }: ProviderReport): boolean {
+function isOfAccount({ labels, message }: ProviderReport): boolean {
   const words = wordsOf(labels);
   return (REFUSED_KEY.test(words) && !LIMITED.test(words)) || saysAccount(message);
 }
@@ -104,12 +105,12 @@ function isOfConfiguration(report: ProviderReport): boolean {
 }
 
 /** Returns the error code for an HTTP status of a provider. */
-export function codeOfStatus(status: number): ProviderFailureCode {
+function codeOfStatus(status: number): ProviderFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
 /** Returns the kind of a failure with this HTTP status. */
-export function kindOfStatus(status: number): FailureKind {
+function kindOfStatus(status: number): FailureKind {
   if (status === 429) return 'rate_limited';
   if (status === 408 || status === 504) return 'timeout';
   if (status >= 500) return 'server';
@@ -153,4 +154,91 @@ function kindOf(report: ProviderReport): FailureKind {
   if (LIMITED.test(words)) return 'rate_limited';
   if (OVERLOADED.test(words)) return 'server';
   return REFUSED.test(words) || OUR_FAULT.test(words) ? 'rejected' : 'server';
+}
+
+/** The maximum value that the service sends to a client, in seconds. It limits the value of the provider. */
+const MAX_SECONDS = 3_600;
+/** The maximum length of a date, in characters. The longest HTTP date has the full name of the day and 33 characters. */
+const MAX_LENGTH = 40;
+/** The three forms of a date in HTTP (RFC 9110, section 5.6.7) begin with the name of a day. */
+const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
+
+/**
+ * Converts the `Retry-After` header of a provider to whole seconds from now, at most 3,600 (one hour). Returns `undefined`
+ * for a value that is neither a whole number of seconds nor an HTTP date in the future.
+ *
+ * @param now milliseconds since 1970.
+ */
+export function retryAfterSeconds(sent: string | undefined, now: number): number | undefined {
+  const text = sent?.trim();
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_SECONDS);
+  if (text.length > MAX_LENGTH || !DATE.test(text)) return undefined;
+  // The oldest form contains no time zone and means GMT.
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return at > now ? Math.min(Math.ceil((at - now) / 1000), MAX_SECONDS) : undefined;
+}
+
+const OK = 200;
+const BAD_REQUEST = 400;
+const UNAUTHORIZED = 401;
+const PAYMENT_REQUIRED = 402;
+const FORBIDDEN = 403;
+
+/** The brackets around the error, if Google answers with a list of events. */
+const LIST = /^\s*\[([\s\S]*)\]\s*$/;
+/** A body that is a page, or JSON that is invalid or cut, and not a message. */
+const NO_MESSAGE = /^\s*(?:[<{[]|$)/;
+
+/**
+ * Converts a response that is not a stream to the error for the caller. The code follows from the status, and from the error
+ * in the body if the status is 200 or the provider calls a refused key an invalid request.
+ *
+ * @param body the beginning of the body.
+ */
+export function httpFailure(status: number, headers: ResponseHeaders, body: string): ProviderFailure {
+  const text = unquoted(body);
+  const envelope = parseJsonObject(LIST.exec(text)?.[1] ?? text);
+  if (status === OK) {
+    if (envelope === undefined) return providerFailure('upstream_error', 'The response is not a stream.');
+    return reportedFailure(envelope.error ?? envelope, envelope);
+  }
+  const report = reportOfBody(envelope, text);
+  const isRefusedKey = status === BAD_REQUEST && isOfAccount(report);
+  const code = isRefusedKey ? 'upstream_error' : codeOfStatus(status);
+  return failureOf(code, `HTTP ${status} ${shownLabels(report.labels)}`.trimEnd(), report, {
+    kind: isRefusedKey ? 'unauthorized' : kindOfResponse(status, envelope),
+    status,
+    ...((status === UNAUTHORIZED || status === PAYMENT_REQUIRED) && { scope: 'upstream' }),
+    ...(code === 'upstream_unavailable' && {
+      retryAfterSeconds: retryAfterSeconds(first(headers['retry-after']), Date.now()),
+    }),
+  });
+}
+
+/** Returns the body without the byte order mark, and the text of a body that is a text of JSON, as of gateways that encode an error twice. */
+function unquoted(body: string): string {
+  const text = body.replace(/^\ufeff/, '');
+  if (!text.startsWith('"')) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function reportOfBody(envelope: JsonObject | undefined, text: string): ProviderReport {
+  if (envelope !== undefined) return reportIn(envelope.error ?? envelope, envelope);
+  return NO_MESSAGE.test(text) ? { labels: [] } : reportIn(text);
+}
+
+/** A gateway with a moderation of its own refuses a prompt with the status 403, and gives the reasons. */
+function kindOfResponse(status: number, envelope: JsonObject = {}): FailureKind {
+  const { metadata } = (envelope.error ?? {}) as JsonObject;
+  const isModerated = status === FORBIDDEN && Array.isArray((metadata as JsonObject | undefined)?.reasons);
+  return isModerated ? 'rejected' : kindOfStatus(status);
+}
+
+function first(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'object' ? value[0] : value;
 }

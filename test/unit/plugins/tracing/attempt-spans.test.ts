@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { AttemptSpans, providerNameOf } from '../../../../src/plugins/tracing/attempt-spans.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
-import type { ChatCall } from '../../../../src/upstreams/contract/chat-call.js';
+import type { ChatCall } from '../../../../src/upstreams/contract/protocol.js';
 import { recordingTracer } from './recording-tracer.js';
 
 const CALL: ChatCall = {

@@ -6,8 +6,7 @@ import type { Attempt, AttemptTracer } from '../../../../src/upstreams/completio
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 import type { AttemptFactory } from '../../../../src/upstreams/routing/attempt-factory.js';
-import { FailoverStream } from '../../../../src/upstreams/routing/failover-stream.js';
-import type { RoutedCompletion } from '../../../../src/upstreams/routing/routed-completion.js';
+import { FailoverStream, type RoutedCompletion } from '../../../../src/upstreams/routing/failover-stream.js';
 
 const HEL: CompletionPart = { type: 'text', text: 'Hel' };
 const USAGE: CompletionPart = { type: 'usage', usage: { inputTokens: 3 } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderEvent } from '../../../../src/upstreams/contract/framing.js';
+import type { ProviderEvent } from '../../../../src/upstreams/contract/protocol.js';
 import { awsEventStream } from '../../../../src/upstreams/transport/aws-event-stream.js';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { converseEvent, converseException } from '../../../support/clouds/converse-stream.js';

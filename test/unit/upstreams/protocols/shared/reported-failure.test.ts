@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { httpFailure, retryAfterSeconds } from '../../../../../src/upstreams/protocols/shared/http-failure.js';
+import { httpFailure, retryAfterSeconds } from '../../../../../src/upstreams/protocols/shared/reported-failure.js';
 
 const reasonOf = (status: number, body: unknown): string =>
   (httpFailure(status, {}, JSON.stringify(body)).cause as Error).message;

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/platform/config/config.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
-import { routesToTry } from '../../../../src/upstreams/routing/route-order.js';
+import { routesToTry } from '../../../../src/upstreams/routing/model-router.js';
 import { RouteStates } from '../../../../src/upstreams/routing/route-states.js';
 
 const ACCOUNTS = Array.from({ length: 1_000 }, (_, index) => `account-${index}`);

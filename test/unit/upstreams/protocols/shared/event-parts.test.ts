@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyString } from '../../../../../src/testing/protocols/describe-events.js';
 import type { StreamPart } from '../../../../../src/upstreams/contract/stream-part.js';
-import { RepeatedEvent } from '../../../../../src/upstreams/protocols/shared/repeated-event.js';
+import { RepeatedEvent } from '../../../../../src/upstreams/protocols/shared/event-parts.js';
 import { PROPERTY_RUNS } from '../../../../support/property-runs.js';
 
 interface Event {
