@@ -6,6 +6,7 @@ export { bootstrap } from './platform/start/bootstrap.js';
 export { CONFIG, type Config, type TierConfig, type UpstreamConfig } from './platform/config/config.js';
 export { loadConfig } from './platform/config/load-config.js';
 export { CLOCK, type Clock } from './platform/common/clock.js';
+export { AtomicStatements, type Statement } from './platform/database/queries/atomic-statements.js';
 
 export { ChatPlugin } from './plugin-api/chat-plugin.decorator.js';
 export { PluginRedis } from './plugin-api/plugin-redis.js';

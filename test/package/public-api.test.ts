@@ -17,14 +17,14 @@ interface PublicName {
 const ENTRIES: Readonly<Record<string, string>> = {
   index: `
     Account AccountChange AccountLimit AccountLimits AccountsService AdminCommand Admission AdmissionRequest
-    AnswerReader ApiErrors ApiKeysService AppModule AuditEntry AuditSink CLOCK CONFIG CallContext Caller
+    AnswerReader ApiErrors ApiKeysService AppModule AtomicStatements AuditEntry AuditSink CLOCK CONFIG CallContext Caller
     ChatCall ChatCaller ChatPlugin ChatRequest ChatService Clock CompletionHook CompletionPart Config
     ConversationRequest Credential CredentialContext CredentialSource CurrentPrincipal DefinedError Form
     FormField FormProblems Framing Histogram HookContext HttpProtocol InProcessProtocol JsonObject LedgerRow
     Limit LimitStore LimitedByTier LimitedCall MetricFamily MetricsProvider ModelCatalog ModelDefinition
     ModelSource NavigationEntry OpenAiProtocol OpensStream OperatorOnly OutsideApi PLUGIN_CONFIG Page
     PageController PageForm Pages PluginRedis PostForm Principal ProviderEvent ProviderFailure Public
-    ReadinessCheck RecordedParts SecurityScheme ServiceError SessionOnly SessionStart StreamFormat StreamPart
+    ReadinessCheck RecordedParts SecurityScheme ServiceError SessionOnly SessionStart Statement StreamFormat StreamPart
     StreamSender Surface TierConfig TokensUsed UpstreamConfig UpstreamRequest UsageFeed UsageRecord UsageReports bootstrap
     credentialsUnavailable defineError endpoint errorEventParts isFromTrustedProxy isText loadConfig ndjson
     optionMembers parseJsonObject providerFailure runAdmin sseEvent streamHeaders tokenCount tokenUsage

@@ -5,7 +5,11 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { orUnavailable } from './query-failure.js';
 import { placed } from './statements.js';
 
-/** An SQL statement that works on both engines. It must return rows: a statement that changes rows ends with `RETURNING`. */
+/**
+ * An SQL statement that works on both engines. It must return rows: a statement that changes rows ends with `RETURNING`.
+ *
+ * @since 1.0
+ */
 export interface Statement {
   /** The SQL text, with parameters written as `:name`. */
   readonly sql: string;
@@ -28,7 +32,12 @@ export interface LockedRow {
   readonly id: string;
 }
 
-/** Runs several statements atomically. */
+/**
+ * Runs several statements atomically, on SQLite and on PostgreSQL. On SQLite, TypeORM has no transactions: all of a process use one
+ * connection.
+ *
+ * @since 1.0
+ */
 @Injectable()
 export class AtomicStatements {
   /** The latest unfinished call of this process for each row. */

@@ -40,6 +40,8 @@ export async function openSqlite(options: BetterSqlite3DataSourceOptions): Promi
   try {
     await dataSource.initialize();
     await migrate(dataSource);
+    // The process has one connection: a transaction of TypeORM would take in what others write meanwhile, and its rollback would undo it.
+    dataSource.driver.transactionSupport = 'none';
     await dataSource.query(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     return dataSource;
   } catch (error) {
