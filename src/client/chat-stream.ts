@@ -55,10 +55,10 @@ const MAX_PAUSE_S = 10;
 /** How long a request without a response is sent again. Later, the service may no longer have its key, and a repetition would cost. */
 const MAX_REPETITION_MS = 240_000;
 
-type Connect = (position: Position, signal: AbortSignal) => Promise<Response>;
+export type Connect = (position: Position, signal: AbortSignal) => Promise<Response>;
 
 /** Reads an event of a response. Throws a {@link ChatError} if the event says that the answer has failed. */
-type ReadEvent = (event: string, data: string) => { readonly content: string; readonly done: boolean };
+export type ReadEvent = (event: string, data: string) => { readonly content: string; readonly done: boolean };
 
 /**
  * The pieces of the text of an answer, to read once in a loop. The loop ends normally only if the answer is complete. Otherwise
