@@ -190,9 +190,12 @@ export class RecentStreams {
 
   /** Returns the receipt of {@link find}, with the total of all completions with the request id if there are several. */
   async receipt(accountId: string, requestId: string): Promise<Receipt | undefined> {
-    const rows = await this.latest(accountId, requestId, MAX_COMPLETIONS + 1);
+    // Most requests have one completion. PostgreSQL reads as many rows as it is asked for, also those of other requests.
+    const [latest, another] = await this.latest(accountId, requestId, 2);
+    if (latest === undefined) return undefined;
+    const rows = another === undefined ? [] : await this.latest(accountId, requestId, MAX_COMPLETIONS + 1);
     const hasTotal = rows.length > 1 && rows.length <= MAX_COMPLETIONS;
-    return rows[0] && { ...receiptOf(rows[0]), ...(hasTotal && { total: totalOf(rows) }) };
+    return { ...receiptOf(rows[0] ?? latest), ...(hasTotal && { total: totalOf(rows) }) };
   }
 
   /** Returns the stream with this record id, of any account, or `undefined`. */
