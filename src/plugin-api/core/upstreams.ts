@@ -36,4 +36,4 @@ export type { LastError, RouteState } from '../../upstreams/routing/route-state.
 export { type ProbeResult, RouteProbe } from '../../upstreams/routing/route-probe.js';
 export { RouteStates } from '../../upstreams/routing/route-states.js';
 export { promptTokens, promptTokensNow } from '../../upstreams/tokens/prompt-tokens.js';
-export { imagesOf, textsOf } from '../../upstreams/contract/protocol.js';
+export { imagesOf, textsOf } from '../../upstreams/contract/conversation.js';

@@ -1,6 +1,5 @@
 import { Steps } from '../../platform/common/event-loop/event-loop-turns.js';
-import type { ConversationRequest, ImageContent } from '../contract/conversation.js';
-import { imagesOf } from '../contract/protocol.js';
+import { imagesOf, type ConversationRequest, type ImageContent } from '../contract/conversation.js';
 import { TokenScan } from './token-scan.js';
 
 /** What counts for the tokens of a prompt: everything that a provider puts in front of the answer. */

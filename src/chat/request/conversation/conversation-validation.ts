@@ -5,12 +5,11 @@ import {
   refuseAny,
   RequestValidationPipe,
 } from '../../../platform/http/request/request-validation.pipe.js';
-import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
+import { imagesOf, type ConversationRequest } from '../../../upstreams/contract/conversation.js';
 import { ChatRequest, MAX_MESSAGES, MAX_STOPS } from '../chat-request.dto.js';
 import { ConversationMembers } from './conversation-schema.js';
 import { schemaProblems } from './schema-problems.js';
 import type { ErrorDetail } from '../../../platform/common/service-error.js';
-import { imagesOf } from '../../../upstreams/contract/protocol.js';
 
 /** Stands for the messages while the other members are checked by the rules of `POST /chat/stream`. */
 const PLACEHOLDER = [{ role: 'user', content: '-' }];

@@ -10,7 +10,8 @@ import { connect as connectSocket } from 'node:net';
 /** What a server does with the first bytes of a client. */
 type ServerKind = 'postgres' | 'other' | 'silent' | 'unreachable';
 
-const TIMEOUT_MS = 1000;
+/** How long the server may take to answer the first bytes of {@link serverKind}. */
+const FIRST_ANSWER_TIMEOUT_MS = 1000;
 const DEFAULT_PORT = 5432;
 /** The request for TLS, with which clients of PostgreSQL may begin. */
 const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -37,7 +38,7 @@ function firstAnswer({ hostname, port }: URL, question: Buffer): Promise<string 
       answer = '';
       socket.write(question);
     });
-    destroyAfter(TIMEOUT_MS, socket);
+    destroyAfter(FIRST_ANSWER_TIMEOUT_MS, socket);
     socket.once('data', (data) => {
       answer = data.toString('latin1');
       socket.destroy();

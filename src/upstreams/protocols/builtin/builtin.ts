@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
 import { sleep } from '../../../platform/common/timers/pace.js';
-import { type CallContext, type ChatCall, type InProcessProtocol, textsOf, imagesOf } from '../../contract/protocol.js';
-import type { Tool, Message, ImageContent, ToolMessage } from '../../contract/conversation.js';
+import type { CallContext, ChatCall, InProcessProtocol } from '../../contract/protocol.js';
+import {
+  imagesOf,
+  textsOf,
+  type ImageContent,
+  type Message,
+  type Tool,
+  type ToolMessage,
+} from '../../contract/conversation.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { SAME_OPTION_NAMES } from '../shared/json-request.js';
 import { newToolCallId, CalledNames } from '../shared/tool-calls.js';

@@ -1,13 +1,7 @@
 import { encodeInSteps, stringifyWithSources } from '../../../platform/common/json/json-source.js';
 import type { UpstreamConfig } from '../../../platform/config/config.js';
-import {
-  type ChatCall,
-  type HttpProtocol,
-  type UpstreamRequest,
-  imagesOf,
-  textsOf,
-  type OptionNames,
-} from '../../contract/protocol.js';
+import type { ChatCall, HttpProtocol, OptionNames, UpstreamRequest } from '../../contract/protocol.js';
+import { imagesOf, textsOf } from '../../contract/conversation.js';
 import { encodedRequest, type EncodedRequest } from '../../transport/encoded-request.js';
 import {
   GENERATION_OPTIONS,
